@@ -35,7 +35,7 @@ from proxy.errors import (
 from proxy.http.access import METHODS, OPTIONS, Kind, options_answer
 from proxy.http.exchange import AsgiMessage, Call, ClientGone, Receive, Send, read_body, refuse_coding, stream_body
 from proxy.observe.siblings import Worker
-from proxy.pipeline import Services
+from proxy.pipeline import Services, sessions_api
 from proxy.pipeline.chat import handle
 from proxy.pipeline.context_api import ContextReader
 from proxy.protocol import headers as wire_headers
@@ -91,6 +91,7 @@ def create_app(config: Config, worker: Worker | None = None) -> Starlette:
             route("/v1/chat/completions", chat, "POST", kind="api"),
             route("/v1/{path:path}", pass_through, kind="api"),  # with any method: the upstream knows them
             route("/olvido/context", lambda call, _: context(call, app.state.contexts), "POST", kind="api"),
+            route("/olvido/sessions/{session:path}/end", end_session, "POST", kind="api"),
             route("/olvido/openapi.yaml", openapi, "GET"),
             route("/healthz", healthz, "GET"),
             route("/readyz", lambda call, services: readyz(call, services, worker), "GET"),
@@ -171,6 +172,12 @@ async def chat(call: Call, services: Services) -> None:
 async def context(call: Call, contexts: ContextReader) -> None:
     """Answers `/olvido/context`: a conversation as the archive has it, for whoever builds prompts himself."""
     answer = await contexts.answer(await _incoming(call, contexts.services))
+    await call.answer(replace(answer, headers=(*answer.headers, ("x-olvido-request", call.request_id))))
+
+
+async def end_session(call: Call, services: Services) -> None:
+    """Answers `/olvido/sessions/{session}/end`."""
+    answer = await sessions_api.end(await _incoming(call, services), call.parameters["session"], services)
     await call.answer(replace(answer, headers=(*answer.headers, ("x-olvido-request", call.request_id))))
 
 

@@ -10,6 +10,7 @@
     │   │   └── ForeignOrigin      403  …/foreign_origin
     │   ├── UnknownModel           404  …/model_not_found
     │   ├── UnknownRoute           404  …/unknown_url
+    │   ├── UnknownSession         404  …/session_not_found
     │   ├── MethodNotAllowed       405  …/method_not_allowed
     │   ├── RequestTimeout         408  …/request_timeout
     │   ├── Conflict               409  …/conflict
@@ -117,6 +118,13 @@ class UnknownRoute(BadRequest):
 
     status = 404
     code = "unknown_url"
+
+
+class UnknownSession(BadRequest):
+    """No session has this name."""
+
+    status = 404
+    code = "session_not_found"
 
 
 class MethodNotAllowed(BadRequest):

@@ -14,12 +14,15 @@ from proxy.context.planner import Planner
 from proxy.embedding import Embedder
 from proxy.embedding.service import open_embedder
 from proxy.http.access import Authenticator, OriginPolicy
+from proxy.memory.facts import Decay
 from proxy.memory.learn import Learner, Obedience
 from proxy.memory.library import Library
 from proxy.memory.vectors import VectorQueue
 from proxy.memory.warming import warm
 from proxy.observe.metrics import Metrics
 from proxy.pipeline import Services
+from proxy.pipeline.commanding import Commander
+from proxy.pipeline.ending_sessions import Ends, Listener, OnEnd
 from proxy.pipeline.ledger import Keeper
 from proxy.pipeline.own_requests import OwnRequests, UpstreamJudge, Verifier
 from proxy.pipeline.record import AnsweredScopes, Keep, Recorder
@@ -100,9 +103,11 @@ def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
     tasks: Tasks,
     metrics: Metrics,
     keep: Keep | None = None,
+    on_end: OnEnd | None = None,
     patience: float = 1.0,
 ) -> Services:
-    """Returns all services around parts that are open. `keep`: replaces the keeper of request contents."""
+    """Returns all services around parts that are open. `keep`: replaces the keeper of request contents. `on_end`: is
+    told when a conversation has ended."""
     router = Router(upstreams, reject_unknown=config.server.unknown_model == "reject")
     answered = AnsweredScopes(storage.has_scope)
     erasures = storage.database.erasures
@@ -134,8 +139,6 @@ def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
         foreign_writes=storage.database.foreign_writes,
         is_hot=storage.is_hot,
     )
-    for part in (library, partitions, answered, shared.open_turns, shared.last_served):
-        erasures.on_erased(part.drop)
     vectors = VectorQueue(library, embedder, executor, tasks, metrics.failed_open)
     is_on = config.context.mode != "off"
     alone = None if storage.hot is None else storage.hot.contexts.alone
@@ -143,6 +146,14 @@ def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
     is_away = None if database.shared is None else lambda: database.is_away
     learner = Learner(library, executor, tasks, shared.open_turns, is_on=is_on, alone=alone, is_away=is_away)
     obedience = Obedience(library, tasks, learner.learning, is_answered=answered.has)
+    listener = None if on_end is None else Listener(on_end, learner.settled_in, metrics.failed_open, tasks)
+    ends = Ends(config.memory.idle, listener)
+    for part in (library, partitions, answered, shared.open_turns, shared.last_served, ends):
+        erasures.on_erased(part.drop)
+    commander = None
+    if config.memory.commands:
+        decay = Decay(config.memory.unconfirmed_after, config.memory.stale_after, config.memory.drop_low_after)
+        commander = Commander(library, obedience, learner, answered, shared.open_turns, decay, archives_all=is_on)
     planner = Planner(
         config,
         counter=counter,
@@ -167,6 +178,7 @@ def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
         tasks=tasks,
         executor=executor,
         ttl=config.reuse.exact.ttl,
+        ends=ends,
         keep=keep or (Keeper(storage.contents, library.has_forgotten).keep if storage.contents.keeps else None),
     )
     own_requests = OwnRequests(planner.count, recorder, metrics, tasks)
@@ -195,6 +207,8 @@ def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
         planner=planner,
         learner=learner,
         obedience=obedience,
+        commander=commander,
+        ends=ends,
         verifier=Verifier(config.reuse.intent, embedder, own_requests),
         recorder=recorder,
         tasks=tasks,

@@ -134,8 +134,16 @@ def composed(built: Services, **parts: Any) -> Services:
         tasks=services.tasks,
         executor=services.executor,
         ttl=services.config.reuse.exact.ttl,
+        ends=services.ends,
     )
-    return replace(services, recorder=recorder)
+    commander = services.commander and replace(
+        services.commander,
+        library=services.library,
+        obedience=services.obedience,
+        learner=services.learner,
+        answered=services.answered,
+    )
+    return replace(services, recorder=recorder, commander=commander)
 
 
 async def _on_record(_scope: str) -> bool:

@@ -172,6 +172,12 @@ class Memory(Section):
     )
     stale_after: Period = setting(180 * 86_400, "Seconds after which an unconfirmed fact is never injected.")
     drop_low_after: Period = setting(30 * 86_400, "Seconds after which an unconfirmed fact of low confidence is out.")
+    commands: bool = setting(
+        False,
+        "Answer messages that are nothing but `/clear`, `/remember key: value`, `/forget key` or `/memory`; no "
+        "upstream sees them, nor what was said before a `/clear`.",
+    )
+    idle: Period = setting(600, "Seconds after its last request at which a conversation has ended.")
     files: MemoryFiles | None = setting(
         None, "Memory as files: a folder per person, whose `MEMORY.md` may be edited. Null: there are none."
     )

@@ -145,7 +145,7 @@ class Planner:
         if identity.is_answered:
             with self._loading(identity):
                 await self.library.index(identity.memory, shelf)
-                found = await self._loaded(identity, counted)
+                found = await self._loaded(request, identity, counted)
         lacks: frozenset[Purpose] = PURPOSES if self.vectors.is_ready else frozenset()
         if not (identity.is_answered and directives.remember):
             lacks -= {"turns"}  # the index is dropped with the request
@@ -160,7 +160,7 @@ class Planner:
             self._tell(made, identity, state, profile)
         return _priced(request, counted, made, factor, metered=is_metered)
 
-    async def _loaded(self, identity: Identity, counted: Plan) -> tuple[PathState, int] | None:
+    async def _loaded(self, request: ChatRequest, identity: Identity, counted: Plan) -> tuple[PathState, int] | None:
         """Returns the state of the conversation before this request, and its number of messages; None if unknown."""
         read: list[ContextRead] = []
         is_new = identity.session_source == "new"
@@ -173,7 +173,7 @@ class Planner:
             log.info("context_loaded_from_database", extra=extra)
         elif read:
             log.debug("context_loaded_from_cache", extra={"session": identity.session})
-        return found
+        return found if found is None or _is_of(*found, request) else None
 
     @contextlib.contextmanager
     def _loading(self, identity: Identity) -> Iterator[None]:
@@ -337,6 +337,13 @@ def _last(steps: Generator[None, None, T]) -> T:
             next(steps)
         except StopIteration as end:
             return cast(T, end.value)
+
+
+def _is_of(state: PathState, known: int, request: ChatRequest) -> bool:
+    """True if a state counts messages as the request has them: of its history others are left out, or were not yet,
+    since commands were switched on or off."""
+    last = next((index for index in range(known - 1, -1, -1) if request.messages[index].role == "user"), None)
+    return last == state.newest
 
 
 def _is_left_alone(counted: Plan, profile: Profile, limit: int | None, shelf: Shelf) -> bool:

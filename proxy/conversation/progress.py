@@ -228,10 +228,19 @@ _decoder = msgspec.msgpack.Decoder(PathState, dec_hook=_read_state)
 
 
 def archived(
-    messages: Sequence[Message], chain: Sequence[bytes], start: int, stop: int, *, number: int, session: str, at: float
+    messages: Sequence[Message],
+    chain: Sequence[bytes],
+    start: int,
+    stop: int,
+    *,
+    number: int,
+    session: str,
+    at: float,
+    root: bytes = b"",
 ) -> ArchivedTurn:
-    """Returns messages[start:stop] as a turn for the archive. The first turn of a conversation includes the
-    preamble."""
+    """Returns messages[start:stop] as a turn for the archive. The first turn of a conversation includes the preamble,
+    unless there was something before it (`root`, see Identity)."""
+    start, parent = _begun(messages, chain, start, root)
     utterances = []
     for index in range(start, stop):
         role, said = messages[index].role, without_ours(messages[index].text)
@@ -239,7 +248,7 @@ def archived(
             utterances.append(Utterance("user" if role == "user" else "assistant", said, chain[index]))
     return ArchivedTurn(
         link=chain[stop - 1],
-        parent=chain[start - 1] if start else b"",
+        parent=parent,
         session=session,
         number=number,
         at=at,
@@ -262,13 +271,20 @@ def complete(messages: Sequence[Message]) -> list[tuple[int, int]]:
     return found
 
 
-def open_turn(messages: Sequence[Message], chain: Sequence[bytes]) -> OpenTurn | None:
-    """Returns the last turn if it ends with calls, else None."""
+def _begun(messages: Sequence[Message], chain: Sequence[bytes], start: int, root: bytes) -> tuple[int, bytes]:
+    """Returns the first message of a turn, and the link of the message before it."""
+    if start or not root:
+        return start, chain[start - 1] if start else b""
+    return next((index for index, said in enumerate(messages) if said.role == "user"), 0), root
+
+
+def open_turn(messages: Sequence[Message], chain: Sequence[bytes], root: bytes = b"") -> OpenTurn | None:
+    """Returns the last turn if it ends with calls, else None. `root`: as for `archived`."""
     if not messages or not messages[-1].tool_calls:
         return None
     asked = [index for index, said in enumerate(messages) if said.role == "user"]
-    start = asked[-1] if len(asked) > 1 else 0
-    return OpenTurn(tuple(messages[start:]), chain[start - 1] if start else b"")
+    start, parent = _begun(messages, chain, asked[-1] if len(asked) > 1 else 0, root)
+    return OpenTurn(tuple(messages[start:]), parent)
 
 
 def up_to_calls(messages: Sequence[Message], ids: Collection[str]) -> tuple[Message, ...]:

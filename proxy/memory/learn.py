@@ -102,7 +102,7 @@ class Learner:
             self._library.keep_state(identity.memory, identity.session, identity.chain[-1], state)
         messages = (*exchange.request.messages, *answers[:1])[: len(chain)]
         if identity.session_source == "header" and answers:
-            turn = open_turn(messages, chain) or OpenTurn((), chain[-1])
+            turn = open_turn(messages, chain, identity.root) or OpenTurn((), chain[-1])
             self._open_turns.put(identity.memory, identity.session, turn)
         owed = self._owed.get(identity.memory)
         if owed is not None and len(owed) >= WAITING:
@@ -123,7 +123,11 @@ class Learner:
 
     async def settled(self, identity: Identity) -> None:
         """Waits until the turns that were answered in this session are in the archive."""
-        if (kept := self._keeping.get((identity.memory, identity.session))) is not None:
+        await self.settled_in(identity.memory, identity.session)
+
+    async def settled_in(self, scope: str, session: str) -> None:
+        """Waits for the same, of a session of a memory scope."""
+        if (kept := self._keeping.get((scope, session))) is not None:
             await kept.wait()
 
     def learning(self, scope: str) -> tuple[asyncio.Event, ...]:

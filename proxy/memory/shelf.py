@@ -260,7 +260,9 @@ def read(
         start, stop = turns[number - 1]
         if stop <= identity.known if is_known is None else is_known(chain[stop - 1]):
             break
-        turn = archived(messages, chain, start, stop, number=number, session=identity.session, at=at)
+        turn = archived(
+            messages, chain, start, stop, number=number, session=identity.session, at=at, root=identity.root
+        )
         orders = any(said.role == "user" and is_command(said.text) for said in turn.utterances)
         if not orders and shelf.may_keep(turn) and found.unsaid.isdisjoint(range(start, stop)):
             new.append(turn)

@@ -29,9 +29,9 @@ RESULT = tuple(
     )
 )
 STAGE = (
-    *("identify", "resume", "obey", "exact", "intent", "plan", "assemble"),
+    *("identify", "resume", "command", "obey", "exact", "intent", "plan", "assemble"),
     *("read_stream", "record", "store", "remember", "count", "ledger", "learn"),
-    *("archive", "contents", "retention", "verify", "judge"),
+    *("archive", "contents", "retention", "verify", "judge", "end"),
 )
 UPSTREAM_ERROR = "an HTTP status; `upstream_unreachable`, `upstream_broken`, `upstream_timeout`; `cut`: broke off"
 FACT: Sequence[str] = get_args(FactStatus)

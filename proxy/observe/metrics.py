@@ -151,7 +151,7 @@ class Metrics(Catalogue):
         if row.cost:
             add(self.cost, row.cost, row.upstream, model)
         self._planned(row, model)
-        if row.source != "upstream":
+        if row.source in ("exact", "intent"):
             add(self.saved_tokens, row.tokens_original + row.tokens_completion, row.source, model, measured)
             add(self.saved_cost, row.cost_saved, row.source, model)
         for stage, seconds in row.stage_seconds.items():

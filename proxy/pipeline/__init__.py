@@ -4,7 +4,10 @@ requests, built once for a process (`proxy/services.py` composes them), and the 
 chat.py         the way itself, from bytes to answer, a stage a line (start reading here)
 record.py       after the answer: ledger, metrics, session, stored answer, what was said; scopes that were answered
 ledger.py       for it: the row of costs and savings, and the contents where they are kept
+commanding.py   commands as whole messages (/remember, /clear, …), carried out and answered by the system
+ending_sessions.py  the end of a conversation, by idleness or at the client's word, and who is told of it
 context_api.py  the context of a conversation as an API, told from the archive
+sessions_api.py sessions as an API: their end
 own_requests.py requests of our own: the upstream's answer for a sample of the reused ones; the judge of reuse
 """
 
@@ -17,6 +20,8 @@ from proxy.http.access import Authenticator, OriginPolicy
 from proxy.memory.learn import Learner, Obedience
 from proxy.memory.library import Library
 from proxy.observe.metrics import Metrics
+from proxy.pipeline.commanding import Commander
+from proxy.pipeline.ending_sessions import Ends
 from proxy.pipeline.own_requests import Verifier
 from proxy.pipeline.record import AnsweredScopes, Recorder
 from proxy.protocol.chat import Chains
@@ -48,6 +53,8 @@ class Services:
     planner: Planner
     learner: Learner
     obedience: Obedience
+    commander: Commander | None  # None: no message is a command
+    ends: Ends
     recorder: Recorder
     tasks: Tasks
     executor: Executor
@@ -59,7 +66,9 @@ class Services:
     async def close(self) -> None:
         """Drains background work, writes queued rows, and closes what is open."""
         self.storage.stop()
+        self.ends.stop()
         await self.tasks.drain(self.config.server.drain)
+        await self.ends.close()
         await self.intent.embedder.close()
         await self.storage.close()
         for upstream in self.router.upstreams:
@@ -69,8 +78,8 @@ class Services:
 
 @dataclass(slots=True)
 class RequestContext:
-    """One request on its way: what its stages share. Two of them change it: `identify` sets the identity, `resume` may
-    add the history."""
+    """One request on its way: what its stages share. Three of them change it: `identify` sets the identity, `resume`
+    may add the history, `command` may leave messages out."""
 
     incoming: Incoming
     services: Services
@@ -81,10 +90,14 @@ class RequestContext:
     directives: Directives
     route: Route
     identity: Identity = field(init=False)
+    own: Identity | None = None  # with the links of all messages, where some are left out
 
     def exchange(self, miss: ReuseMiss, plan: Plan, upstream: str) -> Exchange:
         """Returns the request with the decisions about it, for recording."""
-        return Exchange(self.incoming, self.request, self.identity, self.directives, miss, plan, upstream, self.started)
+        decided = miss, plan, upstream
+        return Exchange(
+            self.incoming, self.request, self.identity, self.directives, *decided, self.started, own=self.own
+        )
 
     def labelled(self, answer: Answer, exchange: Exchange) -> Answer:
         """Returns the answer with the headers that say what we did to it."""

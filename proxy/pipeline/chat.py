@@ -1,12 +1,14 @@
 """The way of a request, from bytes to answer. Start reading here.
 
-    bytes ─ parse ─ identify ─ resume ─ obey ─ exact ─ intent ─ plan ─ assemble ─ forward ─▶ client
-                       │          │       │       │       │       │                   │
-                     scope,    history  what is answer  answer  memory             record, learn (after the answer)
-                     session            to be   cache   index
-                                        forgotten
+    bytes ─ parse ─ identify ─ resume ─ command ─ obey ─ exact ─ intent ─ plan ─ assemble ─ forward ─▶ client
+                       │          │        │        │       │       │       │                   │
+                     scope,    history  /clear,  what is  answer  answer  memory             record, learn
+                     session            …        to be    cache   index                      (after the answer)
+                                                 forgotten
 
-A command to forget is obeyed in every mode, and is answered from no memory: it goes from `obey` to `plan`.
+A command to forget is obeyed in every mode, and is answered from no memory: it goes from `obey` to `plan`. A message
+that is nothing but a command (`memory.commands`) is answered by the system; from there on the request is as if earlier
+ones, and what a `/clear` has cleared, had never been said.
 
 Every stage of ours runs in an attempt: a deadline, a timing, and a fallback that lets the request go on as if the
 stage did not exist. Early return is reuse.
@@ -17,15 +19,17 @@ from functools import partial
 from time import perf_counter
 
 from proxy.context import layout
-from proxy.conversation import identify
+from proxy.conversation import identify, whole_commands
 from proxy.errors import FAILED, InvalidJson, OlvidoError
 from proxy.memory import commands
 from proxy.memory.commands import Order
-from proxy.pipeline import RequestContext, Services
+from proxy.pipeline import RequestContext, Services, commanding
+from proxy.pipeline.commanding import Given
 from proxy.protocol import headers as wire_headers
+from proxy.protocol.answers import answer_of
 from proxy.protocol.chat import chain_of
 from proxy.protocol.headers import read_directives
-from proxy.protocol.request import glimpse, parse
+from proxy.protocol.request import glimpse, parse, with_messages
 from proxy.reuse import exact
 from proxy.storage.pending import BEGUN
 from proxy.tasks import Attempts, Offload
@@ -52,6 +56,7 @@ from proxy.upstream.client import Upstream
 # time is waiting for the event loop, half a second when a thousand streams begin at once.
 IDENTIFY_DEADLINE = 2.0
 LOOKUP_DEADLINE = 2.0
+COMMAND_DEADLINE = 4.0  # what it was to change has not been changed then
 OBEY_DEADLINE = 2.0  # after that the order is carried out in the background
 INTENT_DEADLINE = 0.5  # an answer from the upstream begins in about as long
 PLAN_DEADLINE = 2.0
@@ -85,6 +90,10 @@ async def handle(incoming: Incoming, services: Services) -> Answer:
     if directives.mode != "off" and identify.may_lack_history(named):
         context.request, context.identity = await _resume(context)
 
+    commanded = await _command(context, named) if directives.mode != "off" else None
+    if commanded is not None:
+        return commanded
+
     order = await _obey(context, named)
 
     reuse = await _reuse(context) if order is None else ReuseMiss("command")
@@ -95,9 +104,6 @@ async def handle(incoming: Incoming, services: Services) -> Answer:
             services.verifier.sample(incoming, context.request, context.identity, reuse, route)
             return replayed
         reuse = ReuseMiss("failed", intent="failed")
-    if reuse.doubt is not None and services.judging is not None:
-        services.judging.consider(incoming, context.identity, reuse)
-
     return await _from_upstream(context, reuse)
 
 
@@ -105,6 +111,8 @@ async def _from_upstream(context: RequestContext, miss: ReuseMiss) -> Answer:
     """Plans and forwards the request. Requests that wait for this answer are released in any case; once forwarding has
     begun its report releases them too, and the first of both counts."""
     flights, key = context.services.shared.flights, miss.key
+    if miss.doubt is not None and (judging := context.services.judging) is not None:
+        judging.consider(context.incoming, context.identity, miss)
     try:
         planned = await _plan(context)
         answer = await _forward(context, context.exchange(miss, planned, context.route.upstream.name))
@@ -189,6 +197,55 @@ async def _resumed(context: RequestContext) -> tuple[ChatRequest, Identity] | No
         offload=context.offload,
     )
     return await context.attempts.run("resume", work, fallback=None, deadline=LOOKUP_DEADLINE)
+
+
+async def _command(context: RequestContext, named: Identity) -> Answer | None:
+    """Returns the system's answer to a command, or to a request of which commands leave nothing to be answered. Leaves
+    earlier commands, their answers and what was cleared out of every other request. `named`: as for `_obey`."""
+    commander = context.services.commander
+    if commander is None:
+        return None
+    attempts, offload, messages = context.attempts, context.offload, context.request.messages
+    read = await offload(lambda: attempts.call("command", lambda: whole_commands.reading(messages), fallback=None))
+    if read is None:
+        return None
+    whole = context.identity
+    if read.command is None and read.is_answerable:
+        context.request = await offload(lambda: with_messages(context.request, [messages[at] for at in read.kept]))
+        context.identity, context.own = whole_commands.without_commands(whole, read), whole
+        return None
+    spoken = commanding.spoken(messages, read.command.words if read.command else "")
+    said = commanding.text(spoken, "no_question")
+    clears = False
+    if read.command is not None:
+        may_keep, at = context.directives.remember, context.incoming.received_at
+        given = Given(read.command, messages, whole, named, read, spoken, at, may_keep)
+        unreached = commanding.text(spoken, commanding.UNREACHED)
+        said = unreached
+        if _has_memory(context, given):
+            work = commander.carry_out(given)
+            said = await attempts.run("command", work, fallback=unreached, deadline=COMMAND_DEADLINE)
+        clears = read.command.name == "clear" and said != unreached
+    return _commanded(context, said, clears=clears)
+
+
+def _has_memory(context: RequestContext, given: Given) -> bool:
+    """Tells whether it is known what a command is about, also where its conversation could not be looked up: the memory
+    of one person, or of a named session; a conversation that is cleared has to be in the request."""
+    if not {"identify", "resume"} & context.attempts.failed.keys():
+        return True
+    if given.command.name == "clear":
+        return any(said.role == "assistant" for said in given.messages)
+    return given.named.private or given.named.session_source != "new"
+
+
+def _commanded(context: RequestContext, said: str, *, clears: bool) -> Answer:
+    request, incoming = context.request, context.incoming
+    completion = answer_of(said, name=incoming.request_id, model=request.model, at=incoming.received_at)
+    planned = Plan("untouched", PromptTokens(0, 0))
+    exchange = context.exchange(ReuseMiss("command"), planned, context.route.upstream.name)
+    context.services.recorder.commanded(exchange, completion, context.attempts, clears=clears)
+    return context.labelled(exact.told(completion, request, "command"), exchange)
 
 
 async def _obey(context: RequestContext, named: Identity) -> Order | None:

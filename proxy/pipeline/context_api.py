@@ -25,6 +25,7 @@ from proxy.context.draft import FRAMING
 from proxy.context.state import Heard, hear, told
 from proxy.conversation import identify
 from proxy.conversation.progress import without_ours
+from proxy.conversation.whole_commands import since_cleared
 from proxy.errors import BadRequest, ContextUnavailable, InvalidJson, MissingParameter
 from proxy.language.detect import language as detected
 from proxy.lru import Lru
@@ -111,12 +112,13 @@ class ContextReader:
         return await asyncio.get_running_loop().run_in_executor(services.executor, made)
 
     async def _path(self, who: Identity, shelf: Shelf, most: int) -> list[ArchivedTurn]:
-        """Returns the newest turns of a session's newest path, oldest first, without what is forgotten."""
+        """Returns the newest turns of a session's newest path, oldest first, without what is forgotten, or was said
+        before the session was cleared."""
         archive = self.services.library.archive
         latest = await archive.latest(who.memory, who.session)
         path = await archive.path(who.memory, latest.link, most) if latest is not None else []
         return await Offload(self.services.executor, len(path), inline_bytes=AT_ONCE)(
-            lambda: [turn for turn in path if shelf.may_keep(turn)]
+            lambda: [turn for turn in since_cleared(path) if shelf.may_keep(turn)]
         )
 
     async def _fields(self, who: Identity, shelf: Shelf, path: Sequence[ArchivedTurn]) -> Heard:

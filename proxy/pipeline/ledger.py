@@ -67,6 +67,26 @@ def reused(exchange: Exchange, hit: ReuseHit, price: Price, attempts: Attempts, 
     )
 
 
+def commanded(exchange: Exchange, attempts: Attempts, total: float) -> LedgerRow:
+    """Returns the row of a command that the system has answered: it has cost nothing. `total`: seconds."""
+    return LedgerRow(
+        **_common(exchange, attempts, total),
+        upstream=exchange.upstream,
+        source="command",
+        status=200,
+        outcome="complete",
+        tokens_original=0,
+        tokens_sent=0,
+        tokens_cached=0,
+        tokens_billed=0,
+        tokens_completion=0,
+        measured=False,
+        cost=0.0,
+        cost_saved=0.0,
+        upstream_seconds=0.0,
+    )
+
+
 def _common(exchange: Exchange, attempts: Attempts, total: float) -> dict[str, Any]:
     return {
         "request_id": exchange.incoming.request_id,

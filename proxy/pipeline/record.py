@@ -22,6 +22,7 @@ from proxy.memory import commands
 from proxy.memory.learn import Learner, Obedience
 from proxy.observe.metrics import Metrics
 from proxy.pipeline import ledger as ledger_row
+from proxy.pipeline.ending_sessions import Ends
 from proxy.protocol.answers import answers_of, find_usage, generated_text, has_error, model_of
 from proxy.protocol.chat import links_after
 from proxy.reuse import exact
@@ -88,7 +89,8 @@ class AnsweredScopes:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Recorder:
-    """Records the outcome of requests: answers from an upstream (`delivered`) and reused ones (`reused`)."""
+    """Records the outcome of requests: answers from an upstream (`delivered`), reused ones (`reused`), and those of the
+    system to commands (`commanded`)."""
 
     answered: AnsweredScopes
     storage: Storage
@@ -103,6 +105,7 @@ class Recorder:
     executor: Executor
     ttl: float  # seconds for which an answer is kept for identical requests
     keep: Keep | None = None  # None: contents are not kept
+    ends: Ends | None = None
 
     def delivered(self, exchange: Exchange, delivery: Delivery, attempts: Attempts) -> None:
         """Records a delivery, or its failure. The session is updated before the last byte goes to the client, whose
@@ -164,6 +167,8 @@ class Recorder:
         if (keep := self.keep) is not None and _is_known(exchange, delivery) and not self._is_over(exchange):
             said = delivery.completion or delivery.partial
             attempts.call("contents", lambda: keep(exchange, answers_of(said)), fallback=None)
+        if _is_known(exchange, delivery):
+            self._heard(exchange)
 
     def _land(self, key: str, lead: int | None, delivery: Delivery, answer: StoredAnswer | None) -> None:
         if delivery.outcome == "client_gone":
@@ -193,6 +198,38 @@ class Recorder:
         attempts.call("ledger", lambda: self._write(row), fallback=None)
         if (keep := self.keep) is not None and not is_over:
             attempts.call("contents", lambda: keep(exchange, answers_of(_object.decode(packed))), fallback=None)
+        self._heard(exchange)
+
+    def commanded(self, exchange: Exchange, completion: bytes, attempts: Attempts, *, clears: bool) -> None:
+        """Records a command that the system has answered; no upstream saw it, and nothing is learnt from it. The
+        session is updated at once. `clears`: its conversation ends with it."""
+        total = perf_counter() - exchange.started
+        # While nothing can be looked up, nobody knows whether an upstream has answered this scope.
+        is_known = exchange.identity.is_answered and "identify" not in attempts.failed
+        if is_known and not self._is_over(exchange):
+            answered = _object.decode(completion)
+            attempts.call("record", lambda: self._note(exchange, _chain(exchange, answered)), fallback=None)
+        row = ledger_row.commanded(exchange, attempts, total)
+        if not is_known:
+            row = replace(row, scope=UNANSWERED, session=UNANSWERED)
+        attempts.call("ledger", lambda: self._write(row), fallback=None)
+        if not is_known or self._is_over(exchange):
+            return
+        if (keep := self.keep) is not None:
+            attempts.call("contents", lambda: keep(exchange, answers_of(answered)), fallback=None)
+        self._heard(exchange, clears=clears)
+
+    def _heard(self, exchange: Exchange, *, clears: bool = False) -> None:
+        """Tells of a request, and whether its conversation ends with it."""
+        ends, identity = self.ends, exchange.identity
+        if ends is None or exchange.directives.mode == "off" or self._is_over(exchange):
+            return
+        if clears:
+            ends.end(identity.memory, identity.session, "clear")
+            return
+        ends.heard(identity.memory, identity.session)
+        if exchange.directives.ends:
+            ends.end(identity.memory, identity.session, "header")
 
     def _is_over(self, exchange: Exchange) -> bool:
         """Tells whether this end user was erased since the request began: then nothing is kept of it but its sums."""
@@ -228,8 +265,9 @@ class Recorder:
     def _note(self, exchange: Exchange, chain: tuple[bytes, ...]) -> None:
         """Queues the session's links. On the event loop only, to which the storage's queue belongs."""
         if chain:
-            identity, at = exchange.identity, exchange.incoming.received_at
-            self.storage.sessions.remember(identity.scope.id, identity.session, chain, identity.known, at)
+            identity, at = exchange.own or exchange.identity, exchange.incoming.received_at
+            whole = (*identity.chain, *chain[len(exchange.identity.chain) :])
+            self.storage.sessions.remember(identity.scope.id, identity.session, whole, identity.known, at)
 
     def _row(
         self, exchange: Exchange, delivery: Delivery, generated: int, attempts: Attempts, total: float

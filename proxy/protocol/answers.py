@@ -37,6 +37,15 @@ def completion_of(said: Message | None) -> bytes:
     )
 
 
+def answer_of(text: str, *, name: str, model: str, at: float) -> bytes:
+    """Builds the body of a whole completion with an answer of our own, which has cost no tokens. `name`: of the
+    request; `at`: Unix seconds."""
+    choice = {"index": 0, "message": {"role": "assistant", "content": text}, "logprobs": None, "finish_reason": "stop"}
+    usage = {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}
+    whole = {"id": f"chatcmpl-{name}", "object": "chat.completion", "created": int(at), "model": model}
+    return _encoder.encode({**whole, "choices": [choice], "usage": usage})
+
+
 def model_of(completion: Mapping[str, Json]) -> str:
     """The model that the upstream names; "" if it names none."""
     return str(completion.get("model") or "")

@@ -39,6 +39,7 @@ SESSION_HEADERS = (
 USER_HEADERS = ("x-openwebui-user-id",)
 RETRIED = "x-stainless-retry-count"  # OpenAI's SDKs: how often this request was sent before
 
+_TRUE = ("1", "true", "on")
 _READ = frozenset((*SESSION_HEADERS, *USER_HEADERS, "cache-control"))
 
 
@@ -104,8 +105,8 @@ def named_by_connection(headers: Headers) -> frozenset[str]:
 
 
 def read_directives(headers: Headers) -> Directives:
-    """Reads the client's directives: mode, cache use, session, user. Unknown values are ignored: a typo must not cost
-    an answer."""
+    """Reads the client's directives: mode, cache use, session and its end, user. Unknown values are ignored: a typo
+    must not cost an answer."""
     given = {name: value for name, value in headers if name in _READ or name.startswith(OURS)}
     if not given:
         return Directives()
@@ -121,6 +122,7 @@ def read_directives(headers: Headers) -> Directives:
         opted_in=wish in ("on", "refresh"),
         session=given.get("x-olvido-session") or None,
         client_session=next((given[name] for name in SESSION_HEADERS if given.get(name)), None),
+        ends=given.get("x-olvido-session-end", "").lower() in _TRUE,
         user=given.get("x-olvido-user") or next((said for name in USER_HEADERS if (said := get(headers, name))), None),
     )
 

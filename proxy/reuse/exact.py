@@ -16,7 +16,18 @@ from proxy.protocol.chat import canonical
 from proxy.reuse.cacheable import listed_reason
 from proxy.storage.base import AnswerCache
 from proxy.tasks import Offload
-from proxy.types import Answer, ChatRequest, Delivery, Directives, Headers, Identity, ReuseHit, ReuseMiss, StoredAnswer
+from proxy.types import (
+    Answer,
+    ChatRequest,
+    Delivery,
+    Directives,
+    Headers,
+    Identity,
+    ReuseHit,
+    ReuseMiss,
+    Source,
+    StoredAnswer,
+)
 
 LARGE = 64 * 1024  # bytes
 
@@ -63,12 +74,16 @@ async def lookup(
 def replayed(hit: ReuseHit, request: ChatRequest, now: float) -> Answer:
     """The stored answer in the form this request asks for: JSON or SSE, whatever form it came in."""
     age: Headers = (("age", str(max(0, int(now - hit.answer.created_at)))),)
+    return told(hit.answer.completion, request, hit.source, age)
+
+
+def told(completion: bytes, request: ChatRequest, source: Source, more: Headers = ()) -> Answer:
+    """Returns a whole `chat.completion` in the form that a request asks for. `more`: headers besides its own."""
     if request.stream:
-        events = sse.as_sse(hit.answer.completion, include_usage=request.wants_usage_chunk)
-        headers = (("content-type", "text/event-stream; charset=utf-8"), ("cache-control", "no-cache"), *age)
-        return Answer(200, headers, b"".join(events), source=hit.source)
-    headers = (("content-type", "application/json"), *age)
-    return Answer(200, headers, hit.answer.completion, source=hit.source)
+        events = sse.as_sse(completion, include_usage=request.wants_usage_chunk)
+        headers = (("content-type", "text/event-stream; charset=utf-8"), ("cache-control", "no-cache"), *more)
+        return Answer(200, headers, b"".join(events), source=source)
+    return Answer(200, (("content-type", "application/json"), *more), completion, source=source)
 
 
 def storable(delivery: Delivery, now: float) -> StoredAnswer | None:

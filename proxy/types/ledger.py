@@ -313,3 +313,4 @@ class Exchange:
     plan: Plan
     upstream: str  # that is to answer; a fallback may do so
     started: float  # perf_counter
+    own: Identity | None = None  # with the links of all the client's messages, where `request` has fewer

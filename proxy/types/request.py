@@ -16,7 +16,7 @@ Vector: TypeAlias = npt.NDArray[np.float32]  # an embedding: one dimension, of l
 # The scope, and the session, of ledger rows of requests whose own scope no upstream has answered yet.
 UNANSWERED = "unanswered/"
 
-Source = Literal["upstream", "exact", "intent"]
+Source = Literal["upstream", "exact", "intent", "command"]
 Mode = Literal["on", "meter", "off"]
 PlanKind = Literal["untouched", "managed", "over-budget", "fail-open"]
 SessionSource = Literal["header", "client", "prompt_cache_key", "metadata", "chain", "new"]
@@ -242,6 +242,7 @@ class Directives:
     session: str | None = None  # `x-olvido-session`
     client_session: str | None = None  # a header by which a known client names the conversation
     user: str | None = None  # `x-olvido-user`, or a known client's header
+    ends: bool = False  # `x-olvido-session-end`: the conversation ends with this answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,6 +286,8 @@ class Identity:
     private: bool = True  # the scope is one person's: memories of one conversation may be used in another
     # An upstream has answered this scope before, as far as could be looked up; until then nothing is stored for it.
     is_answered: bool = True
+    # Link of the message before the first of a user, where a command has cleared what was said before: that message.
+    root: bytes = b""
 
     @property
     def memory(self) -> str:

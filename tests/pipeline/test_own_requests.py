@@ -9,7 +9,7 @@ import logging
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from itertools import count
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -17,7 +17,7 @@ from proxy.pipeline import Services
 from proxy.pipeline.chat import handle
 from proxy.protocol.chat import chain_of
 from proxy.protocol.request import parse
-from proxy.types import ChatRequest, Headers, Identity, Incoming, LedgerRow, ReuseHit, Scope, Source
+from proxy.types import ChatRequest, Headers, Identity, Incoming, LedgerRow, ReuseHit, Scope
 from tests.builders import NOW, body, completion, stored, user
 from tests.proxied import KEY, Got, Upstream, ask, in_front_of, run_upstream, serving, total
 
@@ -90,10 +90,9 @@ async def verify(
     answer: Mapping[str, Any],
     *,
     raw: bytes = RAW,
-    source: Source = "intent",
+    source: Literal["exact", "intent"] = "intent",
 ) -> None:
     """As after a reuse of `answer`, when all that follows has been done."""
-    assert source != "upstream"
     request = parse(raw)
     services.verifier.sample(
         Incoming("req_9", AUTHORIZED, raw, NOW, services.authenticator.tenant(AUTHORIZED)),
@@ -179,7 +178,9 @@ async def test_its_answer_is_not_kept_and_the_reused_one_stays(upstream: Upstrea
 
 
 @pytest.mark.parametrize(("share", "source"), [(0.0, "intent"), (1.0, "exact")])
-async def test_what_is_not_sampled_costs_nothing(upstream: Upstream, share: float, source: Source) -> None:
+async def test_what_is_not_sampled_costs_nothing(
+    upstream: Upstream, share: float, source: Literal["exact", "intent"]
+) -> None:
     async with verifying(upstream, share) as services:
         await verify(services, completion(PLAIN), source=source)
         assert arrived(upstream) == []

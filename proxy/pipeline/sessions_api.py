@@ -1,0 +1,65 @@
+"""Sessions as an API, with the client's own key.
+
+    POST /olvido/sessions/{session}/end {user}
+
+ends a conversation of the key and end user, as silence would. `proxy/openapi.yaml` has the types.
+"""
+
+from typing import Annotated
+
+import msgspec
+
+from proxy.conversation import identify
+from proxy.errors import BadRequest, ContextUnavailable, InvalidJson, UnknownSession
+from proxy.pipeline import Services
+from proxy.protocol.headers import read_directives
+from proxy.storage.base import StorageError
+from proxy.tasks import within
+from proxy.types import Answer, Headers, Identity, Incoming, Scope
+
+DEADLINE = 5.0  # seconds that storage may take
+
+
+class Asked(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The body of a request, which may be empty."""
+
+    user: Annotated[str, msgspec.Meta(min_length=1)] | None = None
+
+
+async def end(incoming: Incoming, name: str, services: Services) -> Answer:
+    """Ends a session; the answer says whether it was open. Raises BadRequest, UnknownSession if there is no such
+    session in the scope, ContextUnavailable if storage can't be read."""
+    user = read_directives(incoming.headers).user or decoded(incoming.body).user
+    scope = Scope(incoming.tenant, identify.end_user(user) if user else "")
+    private = identify.is_private(scope, personal=services.config.tenancy == "personal")
+    who = Identity(scope, identify.session_named(name), "header", (), private=private)
+    try:
+        is_known = await within(DEADLINE * services.patience, _is_known(who, services))
+    except (StorageError, TimeoutError):
+        raise ContextUnavailable("The storage of conversations can't be read now.") from None
+    if not is_known:
+        raise UnknownSession(f"No session {name[: identify.MAX_NAME]!r} of this key and end user is known.")
+    ended = services.ends.end(who.memory, who.session, "api")
+    headers: Headers = (("content-type", "application/json"), ("cache-control", "no-store"))
+    return Answer(200, headers, msgspec.json.encode({"session": who.session, "ended": ended}))
+
+
+async def _is_known(who: Identity, services: Services) -> bool:
+    if not await services.answered.has(who.scope.id):
+        return False
+    if services.ends.knows(who.memory, who.session):
+        return True
+    await services.learner.settled(who)
+    return await services.library.archive.latest(who.memory, who.session) is not None
+
+
+def decoded(body: bytes) -> Asked:
+    """Decodes the body of a request. Raises BadRequest."""
+    if not body.strip():
+        return Asked()
+    try:
+        return msgspec.json.decode(body, type=Asked)
+    except msgspec.ValidationError as error:
+        raise BadRequest(f"Invalid request body: {str(error)[:120]}.") from None
+    except (ValueError, RecursionError):
+        raise InvalidJson("The request body is not valid JSON.") from None
