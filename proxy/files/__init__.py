@@ -16,6 +16,7 @@ remembering  what happens to the memory of people, carried into their folders on
                snapshots   the last messages of a conversation that has ended
                scrubbing   forgetting, in every file of a folder
                recalling   turns to recall that only files have
+               last_turns  what a snapshot is made of
                lines       words as they may stand in a file: no line, comment or control character of theirs
                texts       changing a file that others may be changing
 """

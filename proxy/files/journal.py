@@ -27,6 +27,7 @@ Kind = Literal["decided", "stated", "asked", "forgotten"]
 NAME = re.compile(r"(\d{4}-\d{2}-\d{2})\.md")
 UNTOLD = "self_correction"  # a domain of facts that a model keeps about its own work
 
+FRESH = 3_600.0  # seconds after it was said that a fact may be learnt
 LONGEST = 2_000  # characters of an event's words
 # By kind, in English and in Spanish.
 LABELS: Mapping[Kind, tuple[str, str]] = {
@@ -65,14 +66,23 @@ def events(learnt: Learnt) -> tuple[Event, ...]:
     """Returns the events to log: facts that are new, or hold again. A confirmation is none, nor is the end of a fact:
     what ended it has a line."""
     return tuple(
-        Event(kind_of(fact), learnt.at, fact.value, long_code(fact.id), fact.links[-1] if fact.links else None)
+        Event(
+            kind_of(fact),
+            fact.last_confirmed_at,
+            fact.value,
+            long_code(fact.id),
+            fact.links[-1] if fact.links else None,
+        )
         for fact in learnt.facts
-        if fact.superseded_by is None and fact.domain != UNTOLD and _is_news(learnt.before.get(fact.id))
+        if fact.superseded_by is None and fact.domain != UNTOLD and _is_news(fact, learnt)
     )
 
 
-def _is_news(before: Fact | None) -> bool:
-    return before is None or before.superseded_by is not None
+def _is_news(fact: Fact, learnt: Learnt) -> bool:
+    """Tells whether a fact is said just now: not the part of an older one that is left, or brought from elsewhere."""
+    before = learnt.before.get(fact.id)
+    holds_anew = before is None or before.superseded_by is not None
+    return holds_anew and learnt.at - fact.last_confirmed_at <= FRESH
 
 
 def kind_of(fact: Fact) -> Kind:
@@ -136,13 +146,24 @@ def extended(text: str, told: Sequence[Event], day: float) -> str:
     return "".join((head, end, *(rendered(event) + "\n" for event in told)))
 
 
-def write(files: Texts, told: Sequence[Event]) -> None:
-    """Adds the events to the logs of their days, unless they are there. The folder is locked meanwhile."""
+def untold(files: Texts, told: Sequence[Event]) -> tuple[Event, ...]:
+    """Returns those of the events that the logs of their days do not tell yet."""
+    found: list[Event] = []
+    for name in dict.fromkeys(file_of(event.at) for event in told):
+        of_day = [event for event in told if file_of(event.at) == name]
+        found += missing(decoded(files.read(name) or b""), of_day, begun(name))
+    return tuple(found)
+
+
+def write(files: Texts, told: Sequence[Event], *, again: bool = False) -> None:
+    """Adds the events to the logs of their days, unless they are there, or also if they are told `again`. The folder is
+    locked meanwhile."""
     for name in dict.fromkeys(file_of(event.at) for event in told):
         day = begun(name)
         data = files.read(name) or b""
         text = decoded(data)
-        lines = missing(text, [event for event in told if file_of(event.at) == name], day)
+        of_day = tuple(event for event in told if file_of(event.at) == name)
+        lines = of_day if again else missing(text, of_day, day)
         if not lines:
             continue
         whole = encoded(extended(text, lines, day), data)
@@ -151,6 +172,6 @@ def write(files: Texts, told: Sequence[Event]) -> None:
         else:  # in an encoding of which a line end, or these words, are no part
 
             def with_them(text: str, lines: Sequence[Event] = lines, day: float = day) -> str:
-                return extended(text, missing(text, lines, day), day)
+                return extended(text, lines if again else missing(text, lines, day), day)
 
             replaced(files, name, with_them, keeps=always)

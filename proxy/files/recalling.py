@@ -3,13 +3,15 @@ does not have: a line that a person wrote, a conversation that has expired, or w
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from hashlib import blake2b
 
 from proxy.files import journal, snapshots
 from proxy.files.lines import FORGOTTEN, LINK_BYTES, one_line, parted
+from proxy.files.scrubbing import Gone
 from proxy.memory.commands import mark
+from proxy.memory.watching import Has
 from proxy.types import ArchivedTurn, Utterance
 
 MOST_MESSAGES = 2_000  # of the files of a scope
@@ -17,8 +19,6 @@ DAYS = 2  # of logs that are recalled: today's and yesterday's
 _DAY = timedelta(days=1).total_seconds()
 _BULLET = re.compile(r"[ \t]*(?:[-*+]|\d+[.)])[ \t]+")
 _CLOCK = re.compile(r"([01]\d|2[0-3]):([0-5]\d)\b[ \t]*")
-
-Has = Callable[[bytes], bool]  # tells whether a message with this link is known, or is not to be: it was forgotten
 
 
 def names(every: list[str], now: float) -> list[str]:
@@ -45,6 +45,26 @@ def remembered(files: Mapping[str, str], scope: str, has: Has, now: float) -> tu
             if said:
                 found.append(ArchivedTurn(said[-1].link, b"", turn.session, turn.number, turn.at, b"", said))
     return tuple(found)
+
+
+def gone(files: Mapping[str, str], was_forgotten: Has) -> Gone:
+    """Returns what these files have though it was forgotten: a message by its link, a value by its mark."""
+    links: set[bytes] = set()
+    values: set[str] = set()
+    for name, text in files.items():
+        for link, words in _said_in(name, text):
+            if link is not None and was_forgotten(link):
+                links.add(link)
+            if was_forgotten(mark(words)):
+                values.add(words)
+    return Gone(links=frozenset(links), values=frozenset(values))
+
+
+def _said_in(name: str, text: str) -> Iterator[tuple[bytes | None, str]]:
+    if name.startswith(snapshots.FOLDER):
+        return ((each.link, each.text) for each in snapshots.parsed(text).said if each.text)
+    events = (journal.parsed(line, 0.0) for line in text.split("\n"))
+    return ((event.link, event.words) for event in events if event is not None and event.words)
 
 
 def _log(text: str, scope: str, name: str, has: Has) -> Iterator[ArchivedTurn]:

@@ -16,7 +16,7 @@ from proxy.files import snapshots
 from proxy.files.journal import LABELS
 from proxy.files.lines import FORGOTTEN, link_code, parted
 from proxy.files.names import CODE, long_code
-from proxy.files.snapshots import Said
+from proxy.files.snapshots import Said, Snapshot
 from proxy.files.texts import never, replaced
 from proxy.language.detect import language
 from proxy.memory.superseding import normal
@@ -140,15 +140,21 @@ def scrubbed(text: str, gone: Gone) -> str:
     return _lines(_snapshot(text, gone), gone)
 
 
+def without(snapshot: Snapshot, gone: Gone, *, until: float = float("inf")) -> Snapshot:
+    """Returns a snapshot without the words of what was forgotten, of turns up to that time."""
+    left: list[Said] = []
+    for turn in snapshots.turns(snapshot.said):
+        is_meant = turn[0].at <= until and any(_is_meant(each, gone) for each in turn)
+        left += (_forgotten(each) for each in turn) if is_meant else turn
+    return replace(snapshot, said=tuple(left))
+
+
 def _snapshot(text: str, gone: Gone) -> str:
     snapshot = snapshots.parsed(text)
     if not snapshot.mark:  # another file
         return text
-    left: list[Said] = []
-    for turn in snapshots.turns(snapshot.said):
-        is_meant = any(_is_meant(each, gone) for each in turn)
-        left += (_forgotten(each) for each in turn) if is_meant else turn
-    return text if tuple(left) == snapshot.said else snapshots.rendered(replace(snapshot, said=tuple(left)))
+    left = without(snapshot, gone)
+    return text if left == snapshot else snapshots.rendered(left)
 
 
 def _is_meant(said: Said, gone: Gone) -> bool:
