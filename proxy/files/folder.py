@@ -16,7 +16,7 @@ from time import monotonic, sleep, time
 
 import msgspec
 
-from proxy.files import aside, atomic, handles, history, layout
+from proxy.files import aside, atomic, exchange, handles, history, layout
 from proxy.files.handles import MOST_BYTES
 from proxy.files.layout import LOCK, OWNER
 from proxy.files.names import folder_of
@@ -74,6 +74,20 @@ class Folder:
         """Adds to the end of a file, on a line of its own; makes it. Raises Unusable; nothing was added then."""
         with self._locked() as folder, told(name), ExitStack() as stack:
             atomic.append(self._made(stack, folder, name), data)
+
+    def seal(self, name: str) -> None:
+        """Makes a file read-only for whoever opens it; we replace it all the same. Raises Unusable."""
+        with self._locked() as folder, told(name), ExitStack() as stack:
+            if (place := self._place(stack, folder, name)) is not None:
+                handles.seal(place.at, place.base, name)
+
+    def move(self, name: str, new: str) -> None:
+        """Gives a file, in the same folder, a name that nothing has. Raises Unusable."""
+        layout.check(new)
+        with self._locked() as folder, told(name), ExitStack() as stack:
+            if (place := self._place(stack, folder, name)) is not None:
+                exchange.place(place.at, place.base, place.at, new.rpartition("/")[2])
+                self.on_step(f"moved {name}")
 
     def keep(self, data: bytes, name: str) -> str:
         """Keeps a text of the file `name` in `.history/`, unless its newest is the same; the oldest leave above a

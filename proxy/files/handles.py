@@ -13,6 +13,7 @@ from proxy.files.unusable import Unusable, said, told
 
 MOST_BYTES = 4 * 1024 * 1024  # that are read of a file; a larger one is not touched
 FILE = 0o600
+SEALED = 0o400
 FOLDER = 0o700
 
 _SAFE = os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK  # the last: a pipe in a file's place must not hang us
@@ -92,6 +93,15 @@ def check(found: os.stat_result, called: str) -> None:
 def create(at: int, name: str) -> int:
     """Returns the descriptor of a new file, for the caller to close. Raises OSError."""
     return os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _SAFE, FILE, dir_fd=at)
+
+
+def seal(at: int, name: str, called: str) -> None:
+    """Makes a file read-only. Raises Unusable, OSError."""
+    descriptor = open_file(at, name, called, os.O_RDONLY)
+    try:
+        os.fchmod(descriptor, SEALED)
+    finally:
+        os.close(descriptor)
 
 
 def open_lock(at: int, name: str, called: str) -> int:

@@ -16,10 +16,11 @@ from typing import TypeVar
 
 from proxy.conversation.progress import pack, unpack
 from proxy.lru import Lru
-from proxy.memory import shelving
+from proxy.memory import beside, shelving
 from proxy.memory.commands import Order, Orders, mark
 from proxy.memory.facts import reunited
 from proxy.memory.shelf import Shelf
+from proxy.memory.watching import Beside, MemoryWatch, Unwatched
 from proxy.storage.base import ContentStore, ForeignWrites, StorageError, none_foreign
 from proxy.storage.erasures import base_of, of_base
 from proxy.storage.recollection import Archive, ArchiveChanges, FactStore, StateStore, StoredShelf, Wiped, WipeStore
@@ -66,6 +67,8 @@ class Library:
         on_forget: Callable[[], object] = lambda: None,
         foreign_writes: ForeignWrites = none_foreign,
         is_hot: Callable[[str, bytes], bool] = lambda _scope, _link: False,
+        watch: MemoryWatch | None = None,
+        beside: Beside | None = None,
         most_bytes: int = MOST_BYTES,
         most_shelves: int = MOST_SHELVES,
         most_states: int = MOST_STATES,
@@ -83,6 +86,8 @@ class Library:
         self._on_forget = on_forget  # called before anything is forgotten, and once it is
         self._foreign_writes = foreign_writes
         self._is_hot = is_hot  # tells whether a state was found in a hot context
+        self._watch = watch or Unwatched()
+        self._beside = beside  # brings turns that only files have
         self._most_bytes = most_bytes
         self._tidied_at = monotonic()
         self._slices = FairQueue()
@@ -131,13 +136,18 @@ class Library:
     async def index(self, scope: str, shelf: Shelf, *, patience: float = PATIENCE) -> None:
         """Updates the shelf's index from the archive, waiting `patience` seconds; the rest is read in the
         background."""
-        if shelf.is_complete or shelf.read_as_of == await self._foreign_writes(scope, "turns"):
+        if shelf.is_complete:
             return
+        is_read = shelf.read_as_of == await self._foreign_writes(scope, "turns")
+        if is_read and not self._is_beside_due(scope, shelf):
+            return
+        knows_files = is_read and shelf.beside_at > float("-inf")  # they are looked at again in the background
         if shelf.reading is None or shelf.reading.done():
-            attempts, reading = Attempts(self._on_fail_open), self._read(scope, shelf)
+            reading = self._look_beside(scope, shelf) if is_read else self._read(scope, shelf)
+            attempts = Attempts(self._on_fail_open)
             attempt = attempts.run("archive", reading, fallback=None, deadline=READING_DEADLINE)
             shelf.reading = self._tasks.spawn(attempt, name="read archive")
-        await asyncio.wait({shelf.reading}, timeout=patience)
+        await asyncio.wait({shelf.reading}, timeout=0 if knows_files else patience)
 
     async def _read(self, scope: str, shelf: Shelf) -> None:
         foreign = await self._foreign_writes(scope, "turns")
@@ -154,6 +164,19 @@ class Library:
         shelf.read_as_of = foreign
         self._shrink()
         self.keep_shelf(scope, shelf)
+        if self._is_beside_due(scope, shelf):
+            await self._look_beside(scope, shelf)
+
+    def _is_beside_due(self, scope: str, shelf: Shelf) -> bool:
+        return self._beside is not None and base_of(scope) == scope and beside.is_due(shelf)
+
+    async def _look_beside(self, scope: str, shelf: Shelf) -> None:
+        """Takes what only files have of a scope."""
+        if self._beside is not None:
+            shelf.beside_at = monotonic()
+            turns = await self._beside(scope, partial(beside.knows, shelf), shelf.is_forgotten)
+            if turns is not None:
+                await self._in_thread(partial(beside.place, shelf, turns))
 
     async def _changes(self, scope: str, shelf: Shelf) -> ArchiveChanges:
         return await self.archive.changes(scope, shelf.upto, time())
@@ -181,6 +204,7 @@ class Library:
         await self.index(scope, shelf, patience=READING_DEADLINE)
         steps = shelving.packing(shelf, shelf.upto, time() - self.archive.ttl * (1 - shelving.EARLY))
         packed = await in_slices(self._executor, steps, self._slices, scope)
+        shelf.beside_at = float("-inf")  # it was packed without what files have
         if packed is not None and self._shelves.get(scope) is shelf:  # else it was wiped meanwhile
             self.archive.keep_shelf(scope, packed)
 
@@ -196,9 +220,11 @@ class Library:
     def learn(self, scope: str, shelf: Shelf, facts: Sequence[Fact]) -> None:
         """Stores new and changed facts; does nothing where facts are not kept."""
         if facts and self.facts.keeps:
+            before = {fact.id: shelf.facts[fact.id] for fact in facts if fact.id in shelf.facts}
             shelf.changes += 1
             shelf.facts.update((fact.id, fact) for fact in facts)
             self.facts.put(scope, facts)
+            self._watch.learnt(scope, facts, before, time())
 
     def held(self) -> Held:
         """Returns the numbers and facts that metrics report."""
@@ -247,7 +273,9 @@ class Library:
         aside = {fact.id: fact for wipe in await self.wipes.facts(scope, time()) for fact in wipe}
         known = {fact.id: fact for fact in await self.facts.all(scope)}
         meant = {fact.id for fact in self.orders.means(scope, order, (aside | known).values())}
-        self.wipes.forget(scope, [fact for fact in aside.values() if fact.id in meant])
+        if gone := [fact for fact in aside.values() if fact.id in meant]:
+            self.wipes.forget(scope, gone)
+            self._watch.forgotten(scope, [fact.id for fact in gone], (), {fact.value for fact in gone})
         facts = [fact for fact in known.values() if fact.id in meant]
         self.learn(scope, await self.shelf(scope), order.leaves(facts))  # first: an interruption is retried
         await self.forget(scope, facts, order.chain[-1:], at=order.at, recorded=recorded)
@@ -263,6 +291,7 @@ class Library:
         if any(fact.created_at <= order.at for fact in await self.facts.all(scope)):
             raise StorageError("what was to be forgotten is still there")
         shelf = self._empty(scope, order)
+        self._watch.wiped(scope, order.at, order.at + self._undo)
         shelf.wiped_at = float("-inf")
 
     def _empty(self, scope: str, order: Order) -> Shelf:
@@ -284,6 +313,7 @@ class Library:
         await self.facts.flush()
         await self.wipes.settled(scope)
         self._shelves.pop(scope, None)  # it is read anew
+        self._watch.restored(scope, found[0].until)
         return found[0]
 
     def say_again(self, scope: str, shelf: Shelf, links: Sequence[bytes]) -> None:
@@ -328,10 +358,13 @@ class Library:
         if not names.isdisjoint(fact.id for fact in await self.facts.all(scope)):
             raise StorageError("what was to be forgotten is still there")
         self._on_forget()
+        values = {fact.value for fact in facts}
+        self._watch.forgotten(scope, names, links, values)
         recorded()
         if late := await looking - links:
             self.archive.forget(scope, tuple(late), at)
             shelf.forget(frozenset(late), at)
+            self._watch.forgotten(scope, names, late, values)
         await self._in_thread(partial(shelf.take, ArchiveChanges()))
 
     def _forget_contents(self, scope: str) -> None:

@@ -19,11 +19,12 @@ from proxy.memory.commands import LONGEST, commands, is_command, mark, meant, ou
 from proxy.memory.current import Current
 from proxy.memory.extract import extract
 from proxy.memory.owed import Owed
+from proxy.memory.packing import IndexedMessage
 from proxy.memory.shapes import Voice
 from proxy.memory.superseding import ComparedValues, normal
 from proxy.memory.turn_index import TurnIndex
 from proxy.storage.recollection import ArchiveChanges
-from proxy.types import ArchivedTurn, Exchange, Fact, Forgetting, Message, Statement, Summary, Vector
+from proxy.types import ArchivedTurn, Exchange, Fact, Forgetting, Message, Statement, Summary, Utterance, Vector
 
 T = TypeVar("T")
 Steps = Generator[None, None, T]
@@ -80,6 +81,8 @@ class Shelf:
     wiped_at: float = float("-inf")  # while a wipe is carried out: turns up to this time are not kept
     kept: set[bytes] = field(default_factory=set)  # links of turns that are in the index and in the archive
     owed: Owed = field(default_factory=Owed)  # turns of the index without vectors
+    beside: dict[bytes, bytes] = field(default_factory=dict)  # by link: what the index has of files (`beside.py`)
+    beside_at: float = float("-inf")  # when the files were looked at, by a clock that never goes back
     walked: set[bytes] = field(default_factory=set)  # links of turns up to which the index is complete
     histories: Histories = field(default_factory=Histories)
     notes: Notes = field(default_factory=Notes)
@@ -118,8 +121,10 @@ class Shelf:
             self.settle()
             for turn, vectors in changes.entries:
                 if self.may_keep(turn):
+                    self._replace_beside(turn)
                     self.add(turn, vectors)
                     self.kept.add(turn.link)
+            self.leave_beside(changes.gone)
             self.index.remove(changes.gone)
             self.kept.difference_update(changes.gone)
             self.owed.leave(changes.gone)
@@ -130,11 +135,36 @@ class Shelf:
             (turn.link, *(said.link for said in turn.utterances))
         )
 
+    def is_forgotten(self, link: bytes) -> bool:
+        """Tells whether a message, or a value by its mark, was forgotten."""
+        return link in self.forgotten
+
     def turn_mates(self, links: set[bytes]) -> set[bytes]:
         """Returns the links of all messages in the turns of these messages, in a worker thread."""
         with self.lock:
             self.settle()
             return set(self.index.turn_mates(links))
+
+    def turns_of(self, session: str, most: int) -> list[ArchivedTurn]:
+        """Returns the last turns of a session that the index has, without those of files, in a worker thread."""
+        turns: dict[int, list[IndexedMessage]] = {}
+        with self.lock:
+            self.settle()
+            for said in self.index.said_in(session):
+                if said.link not in self.beside:
+                    turns.setdefault(said.turn, []).append(said)
+        return [
+            ArchivedTurn(
+                said[-1].link,
+                b"",
+                session,
+                number,
+                said[-1].at,
+                b"",
+                tuple(Utterance(e.role, e.text, e.link) for e in said),
+            )
+            for number, said in sorted(turns.items())[-most:]
+        ]
 
     def forget(self, links: frozenset[bytes], at: float) -> None:
         """Marks messages as forgotten, on the event loop; they leave the index before the next search."""
@@ -144,18 +174,33 @@ class Shelf:
         for link in links:
             self.owed.pop(link, None)
         self.leaving.append(links)
+        self.beside_at = float("-inf")  # files may say it in other lines
 
     def settle(self) -> None:
         """Removes the messages forgotten since the last call from the index. The caller holds the lock."""
         while self.leaving:
             self.notes.clear()  # they may quote what is forgotten
-            self.index.remove(tuple(self.leaving.popleft()))
+            links = tuple(self.leaving.popleft())
+            self.leave_beside(links)
+            self.index.remove(links)
 
     def put(self, turn: ArchivedTurn, vectors: Vector | None) -> None:
         """Adds a turn to the index, in a worker thread, unless it was forgotten while it was read or embedded."""
         with self.lock:
             if self.may_keep(turn):
+                self._replace_beside(turn)
                 self.add(turn, vectors)
+
+    def leave_beside(self, links: Iterable[bytes]) -> None:
+        """Removes those of these messages that the index has of files. The caller holds the lock."""
+        if self.beside:
+            here = [link for link in links if self.beside.pop(link, None) is not None]
+            self.index.remove(here)
+            self.owed.leave(here)
+
+    def _replace_beside(self, turn: ArchivedTurn) -> None:
+        """Makes room for a turn, some of which may be known from files."""
+        self.leave_beside(said.link for said in turn.utterances)
 
     def put_vectors(self, found: Sequence[tuple[ArchivedTurn, Vector]]) -> list[tuple[ArchivedTurn, Vector]]:
         """Adds the vectors of turns to the index, in a worker thread, but for those that were forgotten, or have
@@ -176,7 +221,8 @@ class Shelf:
         """Adds a turn to the index. The caller holds the lock."""
         messages = len(self.index)
         self.index.add(turn, vectors)
-        self.unstored += 1.0 if len(self.index) > messages else VECTORS_ALONE
+        if turn.link not in self.beside:
+            self.unstored += 1.0 if len(self.index) > messages else VECTORS_ALONE
         if self.index.has_vectors(turn):
             self.owed.pop(turn.link, None)
         else:

@@ -61,14 +61,16 @@ def packing(shelf: Shelf, upto: int, until: float = 0.0) -> Generator[None, None
     leave its index first."""
     with shelf.lock:
         shelf.settle()
-        old = shelf.index.until(until)
+        old = [*shelf.index.until(until), *shelf.beside]  # files are read anew
     for start in range(0, len(old), AT_ONCE):
         yield
         with shelf.lock:
+            shelf.leave_beside(old[start : start + AT_ONCE])
             shelf.index.remove(old[start : start + AT_ONCE])
             shelf.owed.leave(old[start : start + AT_ONCE])
     with shelf.lock:
         shelf.settle()
+        shelf.leave_beside(tuple(shelf.beside))  # those that have come meanwhile
         forgotten, kept = shelf.forgotten, list(shelf.kept)
         owed, facts = shelf.owed.packed(), _facts(shelf)
         steps = shelf.index.packing()

@@ -240,6 +240,10 @@ class TurnIndex:
         mates = (each for each in self._messages.since(0) if each and (each.session, each.turn) in turns)
         return {each.link for each in mates} if turns else set()
 
+    def said_in(self, session: str) -> list[IndexedMessage]:
+        """Returns the messages of a session, in the order they came."""
+        return [each for each in self._messages.since(0) if each is not None and each.session == session]
+
     def view(self, path: Sequence[bytes], *, others_than: str | None = None) -> View:
         """Returns the view of `path`, the links of a request's chain in their order; links that are not archived are
         skipped. `others_than`: adds every other session of the scope than this one."""

@@ -1,0 +1,177 @@
+"""The daily log of a person, `YYYY-MM-DD.md`: a line for everything that was decided, stated, asked to be remembered,
+or forgotten. Lines are only ever added, but that forgetting takes the words out of them (`scrubbing.py`). No model
+writes here: the words are the person's own.
+
+    # 2026-11-23
+
+    - 14:02 decided: We go with PostgreSQL <!-- o:abcdefghijklm m:… -->
+    - 14:05 forgotten <!-- o:nopqrstuvwxyz -->
+
+Dates and times are UTC, as all that Olvido shows. A line's labels are in the language of its words.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Literal
+
+from proxy.files.lines import FORGOTTEN, comment, decoded, encoded, is_plain, link_code, link_of, one_line, parted
+from proxy.files.names import long_code
+from proxy.files.texts import Texts, always, replaced
+from proxy.language.detect import language
+from proxy.types import Fact
+
+Kind = Literal["decided", "stated", "asked", "forgotten"]
+
+NAME = re.compile(r"(\d{4}-\d{2}-\d{2})\.md")
+UNTOLD = "self_correction"  # a domain of facts that a model keeps about its own work
+
+FRESH = 3_600.0  # seconds after it was said that a fact may be learnt
+LONGEST = 2_000  # characters of an event's words
+# By kind, in English and in Spanish.
+LABELS: Mapping[Kind, tuple[str, str]] = {
+    "decided": ("decided", "decidido"),
+    "stated": ("stated", "dicho"),
+    "asked": ("asked to remember", "a recordar"),
+    "forgotten": FORGOTTEN,
+}
+_KINDS: Mapping[str, Kind] = {label: kind for kind, labels in LABELS.items() for label in labels}
+_LINE = re.compile(
+    rf"- ([01]\d|2[0-3]):([0-5]\d) ({'|'.join(map(re.escape, sorted(_KINDS, key=len, reverse=True)))})(?:: (.*))?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Learnt:
+    """The facts that something has changed."""
+
+    facts: tuple[Fact, ...]  # as they are now: new and changed ones
+    before: Mapping[str, Fact]  # by id, as they were
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A line of a log."""
+
+    kind: Kind
+    at: float  # seconds since the epoch; read from a line, of its minute
+    words: str  # of something forgotten they only tell the language
+    code: str = ""  # of the fact, the long one: it must mean the same in years
+    link: bytes | None = None  # of the message that said it
+
+
+def events(learnt: Learnt) -> tuple[Event, ...]:
+    """Returns the events to log: facts that are new, or hold again. A confirmation is none, nor is the end of a fact:
+    what ended it has a line."""
+    return tuple(
+        Event(
+            kind_of(fact),
+            fact.last_confirmed_at,
+            fact.value,
+            long_code(fact.id),
+            fact.links[-1] if fact.links else None,
+        )
+        for fact in learnt.facts
+        if fact.superseded_by is None and fact.domain != UNTOLD and _is_news(fact, learnt)
+    )
+
+
+def _is_news(fact: Fact, learnt: Learnt) -> bool:
+    """Tells whether a fact is said just now: not the part of an older one that is left, or brought from elsewhere."""
+    before = learnt.before.get(fact.id)
+    holds_anew = before is None or before.superseded_by is not None
+    return holds_anew and learnt.at - fact.last_confirmed_at <= FRESH
+
+
+def kind_of(fact: Fact) -> Kind:
+    """Classifies a fact by what the person did in saying it."""
+    if fact.domain == "decisions":
+        return "decided"
+    return "asked" if fact.pinned else "stated"
+
+
+def forgotten(fact_ids: Iterable[str], at: float, words: str = "") -> tuple[Event, ...]:
+    """Returns the events of facts that were forgotten. `words`: theirs, whose language their lines are in: no line has
+    them."""
+    return tuple(Event("forgotten", at, words, long_code(fact_id)) for fact_id in fact_ids)
+
+
+def file_of(at: float) -> str:
+    """Returns the name of the log of a time."""
+    return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d}.md"
+
+
+def begun(name: str) -> float:
+    """Returns the time at which the day of a log begins. Raises ValueError if it is no log's name."""
+    if (found := NAME.fullmatch(name)) is None:
+        raise ValueError("not the name of a log")
+    return datetime.strptime(found[1], "%Y-%m-%d").replace(tzinfo=UTC).timestamp()
+
+
+def rendered(event: Event) -> str:
+    """Returns the line of an event, without its end."""
+    words = one_line(event.words[:LONGEST])
+    label = LABELS[event.kind][language(words) == "es"]
+    link = link_code(event.link) if event.link else ""
+    said = f": {words}" if words and event.kind != "forgotten" else ""
+    return f"- {datetime.fromtimestamp(event.at, UTC):%H:%M} {label}{said}{comment(o=event.code, m=link)}"
+
+
+def parsed(line: str, day: float) -> Event | None:
+    """Returns the event of a line of the log of a day, which begins at `day`; None if the line is somebody else's."""
+    said, _, names = parted(line.rstrip("\r"))
+    if (found := _LINE.fullmatch(said)) is None:
+        return None
+    at = day + 3_600 * int(found[1]) + 60 * int(found[2])
+    return Event(_KINDS[found[3]], at, found[4] or "", names.get("o", ""), link_of(names.get("m", "")))
+
+
+def missing(text: str, told: Sequence[Event], day: float) -> tuple[Event, ...]:
+    """Returns those events that the log of a day does not tell yet: of a fact it tells once that it was said, and once
+    that it was forgotten."""
+    lines = (parsed(line, day) for line in text.split("\n"))
+    known = {(event.code, event.kind == "forgotten") for event in lines if event is not None and event.code}
+    new = {(event.code, event.kind == "forgotten"): event for event in told}
+    return tuple(event for key, event in new.items() if key not in known)
+
+
+def extended(text: str, told: Sequence[Event], day: float) -> str:
+    """Returns the log of a day with lines for these events at its end; what it has stays as it is."""
+    if not told:
+        return text
+    head = text or f"# {datetime.fromtimestamp(day, UTC):%Y-%m-%d}\n\n"
+    end = "" if head.endswith("\n") else "\n"
+    return "".join((head, end, *(rendered(event) + "\n" for event in told)))
+
+
+def untold(files: Texts, told: Sequence[Event]) -> tuple[Event, ...]:
+    """Returns those of the events that the logs of their days do not tell yet."""
+    found: list[Event] = []
+    for name in dict.fromkeys(file_of(event.at) for event in told):
+        of_day = [event for event in told if file_of(event.at) == name]
+        found += missing(decoded(files.read(name) or b""), of_day, begun(name))
+    return tuple(found)
+
+
+def write(files: Texts, told: Sequence[Event], *, again: bool = False) -> None:
+    """Adds the events to the logs of their days, unless they are there, or also if they are told `again`. The folder is
+    locked meanwhile."""
+    for name in dict.fromkeys(file_of(event.at) for event in told):
+        day = begun(name)
+        data = files.read(name) or b""
+        text = decoded(data)
+        of_day = tuple(event for event in told if file_of(event.at) == name)
+        lines = of_day if again else missing(text, of_day, day)
+        if not lines:
+            continue
+        whole = encoded(extended(text, lines, day), data)
+        if whole.startswith(data) and is_plain(data):
+            files.append(name, whole[len(data) :].lstrip(b"\n"))
+        else:  # in an encoding of which a line end, or these words, are no part
+
+            def with_them(text: str, lines: Sequence[Event] = lines, day: float = day) -> str:
+                return extended(text, lines if again else missing(text, lines, day), day)
+
+            replaced(files, name, with_them, keeps=always)

@@ -1,0 +1,272 @@
+"""The folders of people, kept up with their memory: what is learnt goes into the daily log, a conversation that ends
+becomes a snapshot, what is forgotten leaves every file; and what only files have is brought back to be recalled.
+
+Work on one person's folder is done in its order, off the event loop, in one thread: a disk that hangs holds up nothing
+else. What fails is counted, and tried again where words would stay that must go. A process that is killed before they
+have gone finds them when it next looks at the folder: the database knows what was forgotten.
+"""
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable, Collection, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from time import time
+from typing import TypeAlias, TypeVar
+
+from proxy.files import journal, recalling, scrubbing, snapshots
+from proxy.files.folder import Folder
+from proxy.files.journal import Learnt
+from proxy.files.lines import decoded
+from proxy.files.scrubbing import Gone
+from proxy.lru import Lru
+from proxy.memory.watching import Has, Said
+from proxy.storage.erasures import base_of
+from proxy.tasks import Attempts, Tasks
+from proxy.types import ArchivedTurn, Fact
+
+T = TypeVar("T")
+Work: TypeAlias = Callable[[Folder], T]
+
+log = logging.getLogger(__name__)
+
+STAGE = "files"
+DEADLINE = 10.0  # seconds of one piece of work
+WAITING = 256  # pieces of work of one folder; what is no forgetting is left out beyond
+PAUSES = (0.5, 2.0, 10.0)  # seconds until a forgetting that failed is tried again
+RECENT = 600.0  # seconds that a conversation may be on its way into a snapshot
+MOST_SCOPES = 5_000  # whose last forgettings are in memory
+MOST_READ = 2 * 2**20  # bytes of files that are read to be recalled
+MOST_CHECKED = 16 * 2**20  # the same, when a process looks at a folder for the first time
+
+
+class Overrun(Exception):
+    """Too much work on one folder is waiting."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    work: Work[object]
+    done: "asyncio.Future[object]"
+    pauses: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Past:
+    """What was forgotten of a scope not long ago: messages from before may still be on their way into a file."""
+
+    at: float
+    gone: Gone
+    is_wipe: bool = False
+
+
+class Remembering:
+    """The keeper of people's folders: a `MemoryWatch`. For the event loop. Scopes of single conversations have none."""
+
+    def __init__(
+        self,
+        root: Path,
+        said: Said,
+        tasks: Tasks,
+        on_fail_open: Callable[[str, str], None],
+        *,
+        clock: Callable[[], float] = time,
+        deadline: float = DEADLINE,
+        pauses: tuple[float, ...] = PAUSES,
+    ) -> None:
+        """`said`: returns the last turns of a session."""
+        self._root = root
+        self._said = said
+        self._tasks = tasks
+        self._on_fail_open = on_fail_open
+        self._clock = clock
+        self._deadline = deadline
+        self._pauses = pauses
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="files")
+        self._waiting: dict[str, deque[_Piece]] = {}  # by scope; each is worked off by a task
+        self._past: Lru[str, tuple[_Past, ...]] = Lru(MOST_SCOPES)
+        self._checked: Lru[str, bool] = Lru(MOST_SCOPES)  # scopes all of whose files were looked at
+
+    # --- what happens to a memory -------------------------------------------------------------------------------------
+
+    def learnt(self, scope: str, facts: Sequence[Fact], before: Mapping[str, Fact], at: float) -> None:
+        """Adds lines to the daily log."""
+        if told := journal.events(Learnt(tuple(facts), before, at)):
+            self._put(scope, lambda folder: _locked(folder, lambda: journal.write(folder, told)))
+
+    def forgotten(self, scope: str, ids: Collection[str], links: Collection[bytes], values: Collection[str]) -> None:
+        """Takes the words out of every file, and adds a line to the daily log that has none."""
+        at, gone = self._clock(), Gone(frozenset(ids), frozenset(links), frozenset(values))
+        self._remember(scope, _Past(at, gone))
+        told = journal.forgotten(sorted(ids), at, " ".join(sorted(values)))
+        self._put(scope, lambda folder: _forget(folder, gone, told), self._pauses)
+
+    def wiped(self, scope: str, at: float, until: float) -> None:
+        """Puts everything aside until then; it goes for good if that is now."""
+        self._remember(scope, _Past(at, Gone(), is_wipe=True))
+        self._put(scope, lambda folder: _put_aside(folder, at, until), self._pauses)
+
+    def restored(self, scope: str, until: float) -> None:
+        """Brings back what was put aside."""
+        self._past.pop(scope, None)
+        self._put(scope, lambda folder: folder.bring_back(until), self._pauses)
+
+    def erased(self, scope: str) -> None:
+        """Removes the folder of a person who was erased."""
+        self._past.pop(scope, None)
+        self._checked.pop(scope, None)
+        self._put(scope, Folder.remove, self._pauses)
+
+    async def ended(self, scope: str, session: str, why: str) -> None:
+        """Writes the snapshot of a conversation that has ended; returns when that is done, or has failed."""
+        if base_of(scope) != scope:
+            return
+        turns = await self._said(scope, session)
+        if (piece := self._put(scope, lambda folder: self._snap(folder, scope, turns, session, why))) is not None:
+            await piece.done
+
+    def _snap(self, folder: Folder, scope: str, turns: Sequence[ArchivedTurn], session: str, why: str) -> None:
+        past = self._past.get(scope, ())
+        wiped_at = max((each.at for each in past if each.is_wipe), default=float("-inf"))
+        snapshot = snapshots.taken([turn for turn in turns if turn.at > wiped_at], session, why)
+        for each in past:
+            snapshot = scrubbing.without(snapshot, each.gone, until=each.at)
+        if snapshot.said:
+            _locked(folder, lambda: snapshots.write(folder, snapshot))
+
+    def _remember(self, scope: str, new: _Past) -> None:
+        recent = [each for each in self._past.get(scope, ()) if new.at - each.at <= RECENT]
+        self._past.put(scope, (*recent, new))
+
+    # --- what only files have -----------------------------------------------------------------------------------------
+
+    async def beside(self, scope: str, has: Has, was_forgotten: Has) -> Sequence[ArchivedTurn] | None:
+        """Returns the turns that only files have, of those that are recalled; None if they cannot be read. Words that
+        were forgotten, and are there nevertheless, are taken out."""
+        if base_of(scope) != scope:
+            return ()
+        now, is_first = self._clock(), scope not in self._checked
+        wiped_at = max((each.at for each in self._past.get(scope, ()) if each.is_wipe), default=float("-inf"))
+        found: list[tuple[tuple[ArchivedTurn, ...], Gone]] = []
+
+        def look(folder: Folder) -> None:
+            files = _texts(folder, now, every=is_first)
+            gone = recalling.gone(files, was_forgotten)
+            found.append((recalling.remembered(files, scope, has, now), gone))
+
+        piece = self._put(scope, look)
+        if piece is None or await piece.done is None or not found:
+            return None
+        self._checked.put(scope, True)
+        (turns, gone), *_ = found
+        if gone:
+            self._put(scope, lambda folder: _forget(folder, gone, ()), self._pauses)
+        return [turn for turn in turns if turn.at > wiped_at]
+
+    # --- work on folders ----------------------------------------------------------------------------------------------
+
+    @property
+    def pending(self) -> int:
+        """The number of pieces of work that wait, or are under way."""
+        return sum(map(len, self._waiting.values()))
+
+    async def settled(self, scope: str) -> None:
+        """Returns when what has been put until now is done."""
+        if waiting := self._waiting.get(scope):
+            await waiting[-1].done
+
+    def close(self) -> None:
+        """Ends the thread, without waiting for a disk that hangs."""
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+    def _put(self, scope: str, work: Work[object], pauses: tuple[float, ...] = ()) -> _Piece | None:
+        if base_of(scope) != scope:
+            return None
+        waiting = self._waiting.get(scope)
+        if waiting is not None and len(waiting) >= WAITING and not pauses:
+            Attempts(self._on_fail_open).call(STAGE, _overrun, fallback=None)
+            return None
+        piece = _Piece(work, asyncio.get_running_loop().create_future(), pauses)
+        if waiting is not None:
+            waiting.append(piece)
+        else:
+            waiting = self._waiting[scope] = deque((piece,))
+            self._tasks.spawn(self._work(scope, waiting), name="files")
+        return piece
+
+    async def _work(self, scope: str, waiting: deque[_Piece]) -> None:
+        folder = Folder(self._root, scope)
+        try:
+            while waiting:
+                is_done = await self._tried(folder, waiting[0])
+                _finish(waiting.popleft(), is_done=is_done)
+        finally:  # cancelled, perhaps
+            del self._waiting[scope]
+            for each in waiting:
+                _finish(each, is_done=False)
+
+    async def _tried(self, folder: Folder, piece: _Piece) -> bool:
+        for pause in (*piece.pauses, None):
+            attempts = Attempts(self._on_fail_open)
+            await attempts.run(
+                STAGE, self._in_thread(partial(piece.work, folder)), fallback=None, deadline=self._deadline
+            )
+            if not attempts.failed:
+                return True
+            if pause is not None:
+                await asyncio.sleep(pause)
+        return False
+
+    async def _in_thread(self, work: Callable[[], object]) -> None:
+        await asyncio.get_running_loop().run_in_executor(self._thread, work)
+
+
+def _finish(piece: _Piece, *, is_done: bool) -> None:
+    if not piece.done.done():
+        piece.done.set_result(is_done or None)
+
+
+def _overrun() -> None:
+    raise Overrun
+
+
+def _locked(folder: Folder, work: Callable[[], object]) -> None:
+    with folder.locked():
+        work()
+
+
+def _forget(folder: Folder, gone: Gone, told: Sequence[journal.Event]) -> None:
+    if not folder.every():
+        return  # nothing is made for what has gone
+    with folder.locked():
+        # What was said today, and is now gone, has a line that says "forgotten": it must not count for the one to add.
+        new = journal.untold(folder, told)
+        scrubbing.scrub(folder, gone)
+        journal.write(folder, new, again=True)
+
+
+def _put_aside(folder: Folder, at: float, until: float) -> None:
+    folder.put_aside(until)
+    if until <= at:
+        folder.prune(at)
+
+
+def _texts(folder: Folder, now: float, *, every: bool) -> dict[str, str]:
+    """Returns the texts of the files that are recalled, and of all others as well where `every` is true, the most
+    telling first, as many as may be read."""
+    known = folder.names()
+    names = recalling.names(known, now)
+    left = MOST_READ
+    if every:
+        names, left = list(dict.fromkeys([*names, *known])), MOST_CHECKED
+    found: dict[str, str] = {}
+    for name in names:
+        data = folder.read(name) or b""
+        left -= len(data)
+        if left < 0:
+            break
+        found[name] = decoded(data)
+    return found

@@ -1,0 +1,193 @@
+"""Forgetting in the files of a person: a line keeps its place and its comment, its words go.
+
+A line is meant if its comment names what was forgotten, by fact or message, or if it has the words of a forgotten
+value, however they are written, and across line ends. In a snapshot all of a turn is meant: answers repeat what they
+answer.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Protocol
+
+from proxy.files import snapshots
+from proxy.files.journal import LABELS
+from proxy.files.lines import FORGOTTEN, link_code, parted
+from proxy.files.names import CODE, long_code
+from proxy.files.snapshots import Said, Snapshot
+from proxy.files.texts import never, replaced
+from proxy.language.detect import language
+from proxy.memory.superseding import normal
+
+_MEMORY = "MEMORY.md"
+_SHORTEST = 3  # characters of a value in normal form: a shorter one is looked for as it is written
+_TELLING = 8  # from so many on, also within words and in headings: nobody else writes it by chance
+# What stands before a line's words: a quote, a bullet or a heading, a time.
+_OPENS = re.compile(r"[ \t]*(?:>[ \t]?)*(?:[-*+][ \t]+|#{1,6}[ \t]+|\d+[.)][ \t]+)?(?:\d\d:\d\d[ \t]+)?")
+_HEADING = re.compile(r"[ \t]*#")
+_ENDS = re.compile(r"(\r\n|\r|\n)")
+_CODE = re.compile(CODE)
+_SPANISH = tuple(label for _, label in LABELS.values())
+
+
+class ScrubbedTexts(snapshots.Snapshots, Protocol):
+    """The same, with the names of all files that have words."""
+
+    def every(self) -> list[str]:
+        """Returns the names of all files, also of older texts and of what was put aside."""
+
+
+@dataclass(frozen=True)
+class Gone:
+    """What was forgotten of a scope."""
+
+    facts: frozenset[str] = frozenset()  # ids
+    links: frozenset[bytes] = frozenset()  # of messages
+    values: frozenset[str] = frozenset()  # of the facts
+
+    def __or__(self, other: "Gone") -> "Gone":
+        return Gone(self.facts | other.facts, self.links | other.links, self.values | other.values)
+
+    def __bool__(self) -> bool:
+        return bool(self.facts or self.links or self.values)
+
+    def names(self, fact: str, link: str) -> bool:
+        """Tells whether a comment with the code of a fact, short or whole, or of a message means something of it."""
+        of_fact = _CODE.fullmatch(fact) is not None and any(code.startswith(fact) for code in self._codes)
+        return of_fact or link in self._link_codes
+
+    def is_in(self, text: str) -> bool:
+        """Tells whether a text has the words of a value."""
+        return any(self.places([text]))
+
+    def places(self, lines: Sequence[str], headings: Sequence[bool] = ()) -> list[bool]:
+        """Returns for each line whether words of a value stand there, wholly or in part; in headings only of one that
+        nobody writes by chance."""
+        meant = [False] * len(lines)
+        if not self.values:
+            return meant
+        starts: list[int] = []  # of each word in the text of all
+        line_of: list[int] = []  # of each word
+        words: list[str] = []
+        at = 1
+        for number, line in enumerate(lines):
+            if self._written is not None:
+                meant[number] = self._written.search(" ".join(line.casefold().split())) is not None
+            for word in normal(line).split():
+                starts.append(at)
+                line_of.append(number)
+                words.append(word)
+                at += len(word) + 1
+        text = f" {' '.join(words)} "
+        for first, last, size in self._found(text):
+            there = range(line_of[bisect_right(starts, first) - 1], line_of[bisect_right(starts, last) - 1] + 1)
+            for number in there:
+                meant[number] = meant[number] or size >= _TELLING or not (headings and headings[number])
+        return meant
+
+    def _found(self, text: str) -> Iterator[tuple[int, int, int]]:
+        """Yields the first and the last character of every place of a value, and the value's length."""
+        for value in self._words:
+            sought = value if len(value) >= _TELLING else f" {value} "
+            shift = len(sought) - len(value) >> 1
+            at = text.find(sought)
+            while at >= 0:
+                yield at + shift, at + shift + len(value) - 1, len(value)
+                at = text.find(sought, at + 1)
+
+    @cached_property
+    def _codes(self) -> tuple[str, ...]:
+        return tuple(long_code(each) for each in self.facts)
+
+    @cached_property
+    def _link_codes(self) -> frozenset[str]:
+        return frozenset(link_code(each) for each in self.links if each)
+
+    @cached_property
+    def _words(self) -> frozenset[str]:
+        return frozenset(said for value in self.values if len(said := normal(value)) >= _SHORTEST)
+
+    @cached_property
+    def _written(self) -> re.Pattern[str] | None:
+        """The values that are hardly a word in normal form, "C++" or an emoji, as they are written."""
+        short = (" ".join(value.casefold().split()) for value in self.values if len(normal(value)) < _SHORTEST)
+        found = "|".join(map(re.escape, sorted(filter(None, short), reverse=True)))
+        return re.compile(rf"(?<!\w)(?:{found})(?!\w)") if found else None
+
+
+def scrub(files: ScrubbedTexts, gone: Gone) -> None:
+    """Takes the words of what was forgotten out of every file of a folder, which is locked meanwhile, but for
+    MEMORY.md: that is kept like the database. No older text is kept. Raises what ails one of the files, once the others
+    are done."""
+    ailing: list[Exception] = []
+    for name in files.every():
+        if name == _MEMORY:
+            continue
+        try:
+            replaced(files, name, lambda text: scrubbed(text, gone), keeps=never)
+            if name.startswith(snapshots.FOLDER):
+                snapshots.retitle(files, name)
+        except Exception as error:  # noqa: BLE001 (the words are in other files too)
+            ailing.append(error)
+    if ailing:
+        raise ailing[0]
+
+
+def scrubbed(text: str, gone: Gone) -> str:
+    """Returns the text of a file without the words of what was forgotten; the same text, if it has none of them."""
+    return _lines(_snapshot(text, gone), gone)
+
+
+def without(snapshot: Snapshot, gone: Gone, *, until: float = float("inf")) -> Snapshot:
+    """Returns a snapshot without the words of what was forgotten, of turns up to that time."""
+    left: list[Said] = []
+    for turn in snapshots.turns(snapshot.said):
+        is_meant = turn[0].at <= until and any(_is_meant(each, gone) for each in turn)
+        left += (_forgotten(each) for each in turn) if is_meant else turn
+    return replace(snapshot, said=tuple(left))
+
+
+def _snapshot(text: str, gone: Gone) -> str:
+    snapshot = snapshots.parsed(text)
+    if not snapshot.mark:  # another file
+        return text
+    left = without(snapshot, gone)
+    return text if left == snapshot else snapshots.rendered(left)
+
+
+def _is_meant(said: Said, gone: Gone) -> bool:
+    return not said.forgotten and (said.link in gone.links or gone.is_in(said.text))
+
+
+def _forgotten(said: Said) -> Said:
+    return said if said.forgotten else replace(said, text="", forgotten=FORGOTTEN[language(said.text) == "es"])
+
+
+def _lines(text: str, gone: Gone) -> str:
+    lines = _ENDS.split(text)  # every second one is what ends a line
+    split = [parted(line) for line in lines[::2]]
+    opened = [_opens(said) for said, _, _ in split]
+    words = ["" if _is_ours(said) else said[len(opens) :] for (said, _, _), opens in zip(split, opened, strict=True)]
+    there = gone.places(words, [_HEADING.match(said) is not None for said, _, _ in split])
+    for number, ((_, note, names), opens, is_there) in enumerate(zip(split, opened, there, strict=True)):
+        is_named = gone.names(names.get("o", ""), names.get("m", ""))
+        if (is_there or is_named) and words[number] and words[number] not in FORGOTTEN:
+            lines[2 * number] = f"{opens}{FORGOTTEN[_is_spanish(words[number])]}{note}"
+    return "".join(lines)
+
+
+def _opens(said: str) -> str:
+    found = _OPENS.match(said)
+    return found.group() if found is not None else ""
+
+
+def _is_ours(said: str) -> bool:
+    """Tells whether a line is a part of a snapshot that has nobody's words."""
+    return snapshots.is_head(said)
+
+
+def _is_spanish(words: str) -> bool:
+    label = words.partition(":")[0]
+    return label in _SPANISH or language(words) == "es"

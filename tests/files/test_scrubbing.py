@@ -1,0 +1,157 @@
+"""Forgetting takes the words out of every file of a person's folder; each line keeps its place and its comment."""
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from proxy.files import journal, snapshots
+from proxy.files.journal import Learnt, events, extended
+from proxy.files.names import codes, long_code
+from proxy.files.scrubbing import Gone, scrub, scrubbed
+from proxy.files.snapshots import rendered, taken
+from proxy.memory.superseding import normal
+from tests.files.held import NOON, Held, stated, talk
+from tests.memory.indexed import link
+
+DAY = journal.begun("2026-11-23.md")
+TEA = stated("I drink green tea", 1)
+LIMA = stated("Vivo en la ciudad de Lima", 2)
+GONE = Gone(frozenset([TEA.id]), frozenset(TEA.links), frozenset([TEA.value]))
+LOG = extended("", events(Learnt((TEA, LIMA), {}, NOON)), DAY)
+SHORT = codes([TEA.id, LIMA.id])
+
+
+def test_a_log_line_keeps_its_place_its_time_and_its_comment() -> None:
+    before, after = LOG.split("\n"), scrubbed(LOG, GONE).split("\n")
+    assert [at for at, (one, other) in enumerate(zip(before, after, strict=True)) if one != other] == [2]
+    assert after[2] == before[2].replace("stated: I drink green tea", "forgotten")
+    in_spanish = scrubbed(LOG, Gone(facts=frozenset([LIMA.id])))
+    assert f"- 12:00 olvidado <!-- o:{long_code(LIMA.id)} m:" in in_spanish
+
+
+@pytest.mark.parametrize(
+    ("line", "after"),
+    [
+        ("- I drink green tea", "- forgotten"),
+        ("* 09:30 I DRINK, green   tea!", "* 09:30 forgotten"),
+        ("  - note: I drink green tea daily", "  - forgotten"),
+        (f"- no sugar <!-- o:{SHORT[TEA.id]} -->", f"- forgotten <!-- o:{SHORT[TEA.id]} -->"),
+        (f"- no sugar <!-- o:{SHORT[LIMA.id]} -->", None),
+        ("# I drink green tea", "# forgotten"),
+        ("> I drink\n> green tea\n> daily", "> forgotten\n> forgotten\n> daily"),
+        ("I drink\r\ngreen tea\r\nx", "forgotten\r\nforgotten\r\nx"),
+        ("I drink\rgreen tea\rx", "forgotten\rforgotten\rx"),
+        ("I drink black tea", None),
+        ("forgotten", None),
+        ("", None),
+    ],
+)
+def test_any_other_line_with_the_words_is_meant(line: str, after: str | None) -> None:
+    assert scrubbed(line, GONE) == (line if after is None else after)
+
+
+@pytest.mark.parametrize(
+    ("value", "line", "after"),
+    [
+        ("tea", "- steak, no tea", "- forgotten"),
+        ("tea", "- steak", None),
+        ("tea", "## tea", None),
+        ("C++", "- c++ and c", "- forgotten"),
+        ("C++", "- c and d", None),
+        ("7", "- 7 of 17", "- forgotten"),
+        ("7", "- 17:07 of 17", None),
+        ("\N{WAVING HAND SIGN}", "- \N{WAVING HAND SIGN} hi", "- forgotten"),
+        ("!!", "- hey!", None),
+        ("PostgreSQL", "- postgresql-17", "- forgotten"),
+        ("está acá", "- ESTA ACA", "- olvidado"),
+    ],
+)
+def test_a_short_value_is_meant_only_where_it_stands_alone(value: str, line: str, after: str | None) -> None:
+    assert scrubbed(line, Gone(values=frozenset([value]))) == (line if after is None else after)
+
+
+def test_a_turn_of_a_snapshot_goes_by_the_link_of_one_message() -> None:
+    turns = [talk("one", "yes one", number=1), talk("two", "yes two", "more", number=2), talk("three", number=3)]
+    snapshot = taken(turns, "s", "idle")
+    after = snapshots.parsed(scrubbed(rendered(snapshot), Gone(links=frozenset([link("2.1")]))))
+    assert [each.text or each.forgotten for each in after.said] == [
+        "one", "yes one", "forgotten", "forgotten", "forgotten", "three",
+    ]  # fmt: skip
+    assert [each.link for each in after.said] == [each.link for each in snapshot.said]
+
+
+WORD = st.text(st.sampled_from("abcdeñé"), min_size=1, max_size=6)
+VALUE = st.lists(WORD, min_size=2, max_size=5).map(" ".join).filter(lambda value: len(normal(value)) >= 8)
+AROUND = st.text(st.sampled_from("ab \n.,-#>*é<!"), max_size=20)
+
+
+def said(value: str) -> st.SearchStrategy[str]:
+    """The value in other marks and cases, across lines."""
+    between = st.sampled_from([" ", "\n", ", ", "  ", "\n> ", "-"])
+    words = value.split(" ")
+    return st.tuples(AROUND, st.lists(between, min_size=len(words), max_size=len(words)), st.booleans(), AROUND).map(
+        lambda how: (
+            f"{how[0]} {''.join(word + gap for word, gap in zip(words[:-1], how[1], strict=False))}"
+            f"{words[-1].upper() if how[2] else words[-1]} {how[3]}"
+        )
+    )
+
+
+TOLD = VALUE.flatmap(lambda value: st.tuples(st.just(value), st.lists(said(value), min_size=1, max_size=3)))
+
+
+@given(TOLD, st.text(max_size=30))
+def test_nothing_of_a_value_is_left_in_any_file(told: tuple[str, list[str]], other: str) -> None:
+    value, texts = told
+    fact = stated(value, 3)
+    snapshot = rendered(taken([talk(text, "ok", number=at) for at, text in enumerate([*texts, other], 1)], "s", "idle"))
+    files = Held(
+        {
+            "2026-11-23.md": extended("\n".join(texts), events(Learnt((fact,), {}, NOON)), DAY).encode(),
+            "snapshots/2026-11-23-a.md": snapshot.encode(),
+            ".history/000001-20261123T120000-MEMORY.md": f"# Memory\n- {texts[0]}\n".encode("utf-16"),
+            ".aside/1.000000/MEMORY.md": f"- {value}".encode(),
+        }
+    )
+    gone = Gone(frozenset([fact.id]), frozenset(), frozenset([value]))
+    scrub(files, gone)
+    for data in files.values():
+        text = data.decode("utf-16" if data.startswith(b"\xff\xfe") else "utf-8")
+        assert f" {normal(value)} " not in f" {normal(text)} "
+        assert value not in text
+    assert files.older == []
+    once = dict(files)
+    scrub(files, gone)
+    assert files == once
+
+
+def test_memory_itself_is_left_to_its_sync_and_one_ailing_file_keeps_no_other() -> None:
+    files = Held({"MEMORY.md": b"- I drink green tea", "2026-11-22.md": b"x", "2026-11-23.md": LOG.encode()})
+    read = files.read
+
+    def failing(name: str) -> bytes | None:
+        if name == "2026-11-22.md":
+            raise OSError("ails")
+        return read(name)
+
+    files.read = failing  # type: ignore[method-assign]
+    with pytest.raises(OSError, match="ails"):
+        scrub(files, GONE)
+    assert files["MEMORY.md"] == b"- I drink green tea"
+    assert b"green tea" not in files["2026-11-23.md"]
+
+
+@given(st.text())
+def test_nothing_is_changed_where_nothing_is_meant(text: str) -> None:
+    assert scrubbed(text, Gone()) == text
+    assert scrubbed(text, Gone(frozenset([TEA.id]), frozenset([link(1)]))) == text
+
+
+def test_what_is_gone_adds_up() -> None:
+    assert not Gone()
+    both = Gone(facts=frozenset("a")) | Gone(links=frozenset([b"b"]), values=frozenset("c"))
+    assert both == Gone(frozenset("a"), frozenset([b"b"]), frozenset("c"))
+    assert [bool(Gone(values=frozenset(each))) for each in ("", "c")] == [False, True]
+    assert list(pairwise([both])) == []
