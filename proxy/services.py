@@ -13,6 +13,7 @@ from proxy.config.upstreams import table
 from proxy.context.planner import Planner
 from proxy.embedding import Embedder
 from proxy.embedding.service import open_embedder
+from proxy.files.serving import Files
 from proxy.http.access import Authenticator, OriginPolicy
 from proxy.memory.facts import Decay
 from proxy.memory.learn import Learner, Obedience
@@ -22,7 +23,7 @@ from proxy.memory.warming import warm
 from proxy.observe.metrics import Metrics
 from proxy.pipeline import Services
 from proxy.pipeline.commanding import Commander
-from proxy.pipeline.ending_sessions import Ends, Listener, OnEnd
+from proxy.pipeline.ending_sessions import Ends, Listener
 from proxy.pipeline.ledger import Keeper
 from proxy.pipeline.own_requests import OwnRequests, UpstreamJudge, Verifier
 from proxy.pipeline.record import AnsweredScopes, Keep, Recorder
@@ -76,6 +77,8 @@ async def build(
     )
     embedder.start()
     services.intent.start(tasks)
+    if services.files is not None:
+        services.files.start()
     tasks.spawn(_warmed(config, executor, services.planner.library), name="warm")
     return services
 
@@ -103,11 +106,9 @@ def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
     tasks: Tasks,
     metrics: Metrics,
     keep: Keep | None = None,
-    on_end: OnEnd | None = None,
     patience: float = 1.0,
 ) -> Services:
-    """Returns all services around parts that are open. `keep`: replaces the keeper of request contents. `on_end`: is
-    told when a conversation has ended."""
+    """Returns all services around parts that are open. `keep`: replaces the keeper of request contents."""
     router = Router(upstreams, reject_unknown=config.server.unknown_model == "reject")
     answered = AnsweredScopes(storage.has_scope)
     erasures = storage.database.erasures
@@ -125,6 +126,8 @@ def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
         executor=executor,
         shared=shared,
     )
+    settings = config.memory.files
+    files = Files(settings, storage, tasks, metrics.failed_open) if settings and storage.facts.keeps else None
     library = Library(
         storage.facts,
         storage.archive,
@@ -138,7 +141,12 @@ def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
         on_forget=embedder.forget,
         foreign_writes=storage.database.foreign_writes,
         is_hot=storage.is_hot,
+        watch=files,
+        beside=None if files is None else files.beside,
     )
+    if files is not None:
+        files.serve(library)
+        erasures.on_erased(files.drop)
     vectors = VectorQueue(library, embedder, executor, tasks, metrics.failed_open)
     is_on = config.context.mode != "off"
     alone = None if storage.hot is None else storage.hot.contexts.alone
@@ -146,7 +154,7 @@ def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
     is_away = None if database.shared is None else lambda: database.is_away
     learner = Learner(library, executor, tasks, shared.open_turns, is_on=is_on, alone=alone, is_away=is_away)
     obedience = Obedience(library, tasks, learner.learning, is_answered=answered.has)
-    listener = None if on_end is None else Listener(on_end, learner.settled_in, metrics.failed_open, tasks)
+    listener = None if files is None else Listener(files.ended, learner.settled_in, metrics.failed_open, tasks)
     ends = Ends(config.memory.idle, listener)
     for part in (library, partitions, answered, shared.open_turns, shared.last_served, ends):
         erasures.on_erased(part.drop)
@@ -209,6 +217,7 @@ def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
         obedience=obedience,
         commander=commander,
         ends=ends,
+        files=files,
         verifier=Verifier(config.reuse.intent, embedder, own_requests),
         recorder=recorder,
         tasks=tasks,

@@ -66,7 +66,8 @@ async def act(call: Call, admin: Admin, asked: FilesAction) -> Answer:
 
 
 def _watcher(admin: Admin) -> Watcher:
-    if (found := admin.services.files) is None:
+    found = admin.services.files
+    if found is None:
         raise UnknownRoute("There are no files: memory.files names no folder.")
     return found.watcher
 

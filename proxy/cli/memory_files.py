@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from functools import partial
 
 from proxy.cli.remembered import Command, Memory, Refused, tell
+from proxy.files import serving
 from proxy.files.merging import Deletions
 from proxy.files.names import folder_of
 from proxy.files.syncing import Synced, Syncs
-from proxy.memory.commands import mark
 from proxy.memory.edits import count, plain
 from proxy.types import Fact
 
@@ -32,8 +32,7 @@ class _Stored:
         return await self.memory.facts.all(scope)
 
     async def forgotten(self, scope: str, values: Sequence[str]) -> set[str]:
-        marks = {mark(value): value for value in values}
-        return {marks[each] for each in await self.memory.archive.forgotten_at(scope, tuple(marks))}
+        return await serving.forgotten(self.memory.archive, scope, values)
 
     async def write(self, scope: str, rows: Sequence[Fact]) -> None:
         self.memory.facts.put(scope, rows)

@@ -65,6 +65,7 @@ class Merged:
     document: Document  # to be written, without a number
     rows: tuple[Fact, ...] = ()  # of memory, to be written before it
     waiting: Waiting | None = None
+    has_forgotten: bool = False  # the file had words that were forgotten: it is not to be kept
 
 
 def merge(
@@ -82,7 +83,8 @@ def merge(
     the scope. `forgotten`: texts of lines that were forgotten."""
     known = _Facts({fact.id: fact for fact in facts}, scope, now)
     before = _of_base(base, known)
-    outcomes, held = _read(file, before, known, read, frozenset(forgotten), is_first=base is None)
+    ended = _ended(base, known, forgotten)
+    outcomes, held = _read(file, before, known, read, ended, is_first=base is None)
     gone = [] if deletions == "undo" else _gone(before, known, held)
     waiting, pending = None, frozenset[str]()
     if gone and deletions == "ask" and not file.is_confirmed and _are_many(len(gone), len(before), file):
@@ -212,6 +214,15 @@ def _of_base(base: Document | None, known: _Facts) -> dict[str, _Was]:
     return found
 
 
+def _ended(base: Document | None, known: _Facts, forgotten: Collection[str]) -> frozenset[tuple[str | None, str]]:
+    """Returns the lines that were forgotten, by code and text: those of the base whose facts are not even history; with
+    any code, those whose texts are known to be."""
+    gone = (
+        (line.code, line.text) for line in (base.bullets if base else ()) if line.code and not known.meant(line.code)
+    )
+    return frozenset([*gone, *((None, text) for text in forgotten)])
+
+
 def _one(names: Sequence[str], text: str, known: _Facts) -> str | None:
     """Returns which of these facts a line means: of several, one that says the same, else the oldest."""
     if len(names) < 2:
@@ -225,6 +236,7 @@ class _Held:
     seen: set[str] = field(default_factory=set)  # ids of the base's facts that have a line in the file
     shown: set[str] = field(default_factory=set)  # ids of the facts that hold and have one
     texts: set[str] = field(default_factory=set)  # of lines that are facts
+    has_forgotten: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,7 +252,7 @@ def _read(
     before: Mapping[str, _Was],
     known: _Facts,
     read: Read,
-    forgotten: frozenset[str],
+    ended: frozenset[tuple[str | None, str]],
     *,
     is_first: bool,
 ) -> tuple[dict[int, _Shown | None], _Held]:
@@ -254,8 +266,11 @@ def _read(
     for place, bullet in bullets:
         name = names.get(place)
         if name is None:
-            is_stale = bullet.code is not None and bullet.text in forgotten
-            outcomes[place] = None if is_stale else _new(bullet, known, read, held)
+            is_forgotten = bullet.code is not None and not ended.isdisjoint(
+                {(bullet.code, bullet.text), (None, bullet.text)}
+            )
+            held.has_forgotten = held.has_forgotten or is_forgotten
+            outcomes[place] = None if is_forgotten else _new(bullet, known, read, held)
         else:
             outcomes[place] = _known(bullet, name, before.get(name), known, read, held, is_first=is_first)
     return outcomes, held

@@ -116,6 +116,8 @@ class Syncs:
 
     async def _synced(self, folder: Folder, scope: str, deletions: Deletions, *, only_look: bool) -> Synced:
         rows = 0
+        if not only_look:
+            await self._in_thread(lambda: folder.prune(self.clock()))
         for _ in range(TRIES):
             found = await self._in_thread(lambda: self._read(folder))
             facts = await self.memory.facts(scope)
@@ -123,7 +125,7 @@ class Syncs:
             forgotten = await self.memory.forgotten(scope, unknown) if unknown else set()
             merged = await self._in_thread(lambda: self._merged(scope, found, facts, forgotten, deletions))  # noqa: B023
             text = _text(found, merged)
-            is_written = text != found.text.text or found.data is None
+            is_written = text != found.text.text if found.data is not None else bool(merged.document.lines)
             done = Synced(scope, "", self.clock(), rows + len(merged.rows), is_written, merged.waiting)
             if only_look:
                 return done
@@ -176,7 +178,7 @@ class Syncs:
         """Writes the file. False if something else stands there by now."""
         self.on_step("file")
         data = texts.encode(replace(found.text, text=text))
-        if folder.write(MEMORY, data, instead_of=found.data) is not None:
+        if folder.write(MEMORY, data, instead_of=found.data, keeps=not merged.has_forgotten) is not None:
             return False
         if not merged.waiting:
             self.on_step("base")

@@ -78,6 +78,12 @@ class Watcher:
         if "~" not in scope:
             self._later(scope, GATHERED)
 
+    def drop(self, scope: str) -> None:
+        """Removes a scope that was erased."""
+        for known in (self.last, self._due, self._seen):
+            known.pop(scope, None)
+        self._by_folder.pop(folder_of(scope), None)
+
     async def sync(self, scope: str, deletions: Deletions = "ask") -> Synced:
         """Syncs one person's file now. Raises StorageError, TimeoutError."""
         self._by_folder[folder_of(scope)] = scope

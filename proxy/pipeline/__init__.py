@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 
 from proxy.config import Config
 from proxy.context.planner import Planner
+from proxy.files.serving import Files
 from proxy.http.access import Authenticator, OriginPolicy
 from proxy.memory.learn import Learner, Obedience
 from proxy.memory.library import Library
@@ -55,6 +56,7 @@ class Services:
     obedience: Obedience
     commander: Commander | None  # None: no message is a command
     ends: Ends
+    files: Files | None  # None: memory is in the database alone
     recorder: Recorder
     tasks: Tasks
     executor: Executor
@@ -67,9 +69,13 @@ class Services:
         """Drains background work, writes queued rows, and closes what is open."""
         self.storage.stop()
         self.ends.stop()
+        if self.files is not None:
+            self.files.stop()
         await self.tasks.drain(self.config.server.drain)
         await self.ends.close()
         await self.intent.embedder.close()
+        if self.files is not None:
+            self.files.close()
         await self.storage.close()
         for upstream in self.router.upstreams:
             await upstream.close()

@@ -103,7 +103,7 @@ async def one(number: int, root: Path, stored: Stored, executor: ThreadPoolExecu
     for name, times in found.items():
         used, wall = ([each[at] * 1e3 for each in times] for at in (0, 1))
         print(
-            f"  {name:<14} n {len(times):>2}  CPU {median(used):4.0f} ms ({min(used):.0f}–{max(used):.0f})"
+            f"  {name:<14} n {len(times):>2}  CPU {median(used):4.0f} ms ({min(used):.0f} to {max(used):.0f})"
             f"  wall {median(wall):4.0f} ms"
         )
     return [median(each[0] for each in times) for name, times in found.items() if name != "first"]
@@ -150,7 +150,9 @@ async def many(
             await done.get()
         edits.append(time.perf_counter() - began)
         await watcher.settled()
-    print(f"  an edit until memory has it  n {len(edits)}  {median(edits) * 1e3:.0f} ms, at most {max(edits) * 1e3:.0f}")
+    print(
+        f"  an edit until memory has it  n {len(edits)}  {median(edits) * 1e3:.0f} ms, at most {max(edits) * 1e3:.0f}"
+    )
     await asyncio.sleep(2.0)
     await watcher.settled()
     used, wall = await taken(lambda: asyncio.sleep(idle))
