@@ -19,6 +19,7 @@ from typing import Any, Literal
 import diskcache
 
 from proxy import config as configuration
+from proxy.cli import memory_files
 from proxy.cli.remembered import agreed, tell
 from proxy.config import Config
 from proxy.conversation.identify import end_user, is_scope
@@ -183,6 +184,8 @@ async def _erase(erasure: Erasure) -> list[Line]:
         lines[1] = await _from_redis(erasure, lines[1])  # what was on its way there
     if erasure.has_postgres:
         lines.append(await _from_spools(erasure))
+    if erasure.config.memory.files is not None:
+        lines.append(_line("files", lambda: _from_files(erasure)))
     return lines
 
 
@@ -226,6 +229,12 @@ def _from_answers(erasure: Erasure) -> str:
     path = erasure.config.storage.path / ANSWERS / diskcache.core.DBNAME
     gone = erasing.erase_answers(path, erasure.wanted) if path.is_file() else 0
     return f"{gone} stored on this machine" if gone else ""
+
+
+def _from_files(erasure: Erasure) -> str:
+    assert erasure.config.memory.files is not None
+    gone = memory_files.erased(erasure.config.memory.files.path, erasure.wanted)
+    return f"{gone} folder{'' if gone == 1 else 's'}" if gone else ""
 
 
 async def _from_redis(erasure: Erasure, before: Line | None = None) -> Line:

@@ -20,6 +20,7 @@ from proxy.cli.opened import forget_hot
 from proxy.cli.remembered import Memory, Refused, agreed, maker, several, tell
 from proxy.config import shows_content
 from proxy.memory import edits, facts, forgetting, sources
+from proxy.memory.commands import mark
 from proxy.memory.edits import count, moment, plain, word
 from proxy.memory.library import undo
 from proxy.memory.sources import Origin, OriginState
@@ -125,10 +126,13 @@ async def _forget(memory: Memory) -> None:
     for scope, owned in itertools.groupby(found, key=itemgetter(0)):
         gone = [fact for _, fact in owned]
         memory.facts.forget(scope, [fact.id for fact in gone])
-        memory.archive.forget(scope, sorted({link for fact in gone for link in fact.links}))
+        marks = (mark(fact.value) for fact in gone)
+        memory.archive.forget(scope, sorted({link for fact in gone for link in fact.links}.union(marks)))
         memory.states.forget(scope)
         memory.contents.forget(scope.partition("~")[0])  # as the proxy does
     await memory.written()
+    for scope, owned in itertools.groupby(found, key=itemgetter(0)):
+        await memory_files.forgotten(memory, scope, [fact for _, fact in owned])
     left = await forget_hot(memory.config, memory.database.secret, {scope for scope, _ in found})
     tell(f"Forgotten: {count(len(found))}.", *left)
 
@@ -149,6 +153,7 @@ async def _restore(memory: Memory) -> None:
         raise Refused("nothing was brought back (--yes does so without asking)")
     await undo(memory.wipes, memory.facts, wiped, now)
     await memory.written()
+    await memory_files.restored(memory, wiped.scope, wiped.until)
     tell(f"Brought back: {what}.")
 
 

@@ -6,17 +6,25 @@ restore     brings back the lines whose deletion waits
 """
 
 import asyncio
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 
 from proxy.cli.remembered import Command, Memory, Refused, tell
-from proxy.files import serving
+from proxy.files import journal, serving
+from proxy.files.folder import Folder
+from proxy.files.looking import owners
 from proxy.files.merging import Deletions
 from proxy.files.names import folder_of
+from proxy.files.remembering import forget
+from proxy.files.scrubbing import Gone
 from proxy.files.syncing import Synced, Syncs
+from proxy.files.unusable import Unusable
 from proxy.memory.edits import count, plain
+from proxy.storage.erasures import base_of
 from proxy.types import Fact
 
 _TITLES = ("FOLDER", "STATE", "SCOPE")
@@ -54,13 +62,9 @@ async def _status(memory: Memory) -> None:
     rows = [_TITLES, *((each.folder, state(each), plain(each.scope)) for each in found)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     tell(*("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows))
-    strangers = await asyncio.to_thread(_strangers, syncs, scopes)
-    if strangers:
-        tell(
-            "",
-            "Folders of nobody who is remembered here, which stay as they are:",
-            *(f"  {each}" for each in strangers),
-        )
+    others = await asyncio.to_thread(_others, syncs.root, scopes)
+    if others and not memory.is_named:
+        tell("", "Other folders, which stay as they are:", *(f"  {folder}  {why}" for folder, why in others))
 
 
 async def _sync(deletions: Deletions, memory: Memory) -> None:
@@ -112,8 +116,61 @@ class _syncs:  # noqa: N801 (a block)
         self._executor.shutdown()
 
 
-def _strangers(syncs: Syncs, scopes: Sequence[str]) -> list[str]:
-    """Returns the folders below the root that belong to nobody of these: of a person who was renamed, perhaps."""
-    known = {folder_of(scope) for scope in scopes}
-    found = (each.relative_to(syncs.root).as_posix() for each in syncs.root.glob("*/*") if each.is_dir())
-    return sorted(each for each in found if each not in known)
+def _others(root: Path, scopes: Collection[str]) -> list[tuple[str, str]]:
+    """Returns the folders below the root that no sync looks after, and why."""
+    whose, known = owners(root), {folder_of(scope) for scope in scopes}
+    found = []
+    for folder in sorted(each.relative_to(root).as_posix() for each in root.glob("*/*") if each.is_dir()):
+        if folder not in known:
+            scope = whose.get(folder)
+            why = f"nothing is remembered of {plain(scope)}" if scope else "nobody's"
+            found.append((folder, why if scope is None or folder_of(scope) == folder else f"is {folder_of(scope)}'s"))
+    return found
+
+
+# --- what other commands do to the files -----------------------------------------------------------------------------
+
+
+async def forgotten(memory: Memory, scope: str, facts: Sequence[Fact]) -> None:
+    """Takes what was forgotten out of a person's files."""
+    if memory.config.memory.files is None or base_of(scope) != scope:
+        return
+    gone = Gone(
+        frozenset(fact.id for fact in facts),
+        frozenset(link for fact in facts for link in fact.links),
+        frozenset(fact.value for fact in facts),
+    )
+    told = journal.forgotten(sorted(gone.facts), time.time(), " ".join(sorted(gone.values)))
+    with _syncs(memory) as syncs:
+        await syncs.sync(scope)
+        folder = Folder(syncs.root, scope)
+        try:
+            await asyncio.to_thread(forget, folder, gone, told)
+        except Unusable as error:
+            raise Refused(f"it was forgotten, but not in the files: {error}; run the command again") from None
+
+
+async def restored(memory: Memory, scope: str, until: float) -> None:
+    """Brings back a person's files, with a wipe that is undone."""
+    if memory.config.memory.files is None or base_of(scope) != scope:
+        return
+    with _syncs(memory) as syncs:
+        folder = Folder(syncs.root, scope)
+        try:
+            await asyncio.to_thread(folder.bring_back, until)
+        except Unusable as error:
+            raise Refused(f"it was brought back, but not in the files: {error}") from None
+        await syncs.sync(scope)
+
+
+def erased(root: Path, wanted: Callable[[str], bool]) -> int:
+    """Removes the folders of people who are erased; returns how many. Raises OSError where that is not possible."""
+    meant = {folder: scope for folder, scope in owners(root).items() if wanted(scope)}
+    for folder, scope in meant.items():
+        if folder_of(scope) != folder:
+            raise OSError(f"{folder} was renamed, and has to be removed by hand")
+        try:
+            Folder(root, scope).remove()
+        except Unusable as error:
+            raise OSError(str(error)) from None
+    return len(meant)

@@ -1,4 +1,4 @@
-"""The last syncs of a person's file, told by the texts that were kept of it."""
+"""What the folders tell: whose they are, and the last syncs of a file, by the texts that were kept of it."""
 
 import re
 from calendar import timegm
@@ -7,11 +7,14 @@ from itertools import pairwise
 from pathlib import Path
 from time import strptime
 
+import msgspec
+
 from proxy.files import text
 from proxy.files.diffs import Difference, difference
 from proxy.files.document import Document, parse
 from proxy.files.folder import Folder
 from proxy.files.history import HISTORY
+from proxy.files.layout import OWNER
 
 MOST_SYNCS = 20
 
@@ -37,3 +40,17 @@ def syncs(root: Path, scope: str, most: int = MOST_SYNCS) -> list[Shown]:
         if (data := folder.read(f"{HISTORY}/{name}")) is not None:
             texts.append((timegm(strptime(at, "%Y%m%dT%H%M%S")), parse(text.decode(data).text)))
     return [Shown(at, difference(before, after)) for (_, before), (at, after) in pairwise(texts)][::-1]
+
+
+def owners(root: Path) -> dict[str, str]:
+    """Returns the scopes of all folders below the root, by folder; blocks. What is no folder of a person is left
+    out."""
+    found: dict[str, str] = {}
+    for file in root.glob(f"*/*/{OWNER}"):
+        try:
+            scope = msgspec.json.decode(file.read_bytes())["scope"]
+        except (OSError, msgspec.DecodeError, KeyError, TypeError):
+            continue
+        if isinstance(scope, str):
+            found[file.parent.relative_to(root).as_posix()] = scope
+    return found

@@ -102,7 +102,7 @@ class Remembering:
         at, gone = self._clock(), Gone(frozenset(ids), frozenset(links), frozenset(values))
         self._remember(scope, _Past(at, gone))
         told = journal.forgotten(sorted(ids), at, " ".join(sorted(values)))
-        self._put(scope, lambda folder: _forget(folder, gone, told), self._pauses)
+        self._put(scope, lambda folder: forget(folder, gone, told), self._pauses)
 
     def wiped(self, scope: str, at: float, until: float) -> None:
         """Puts everything aside until then; it goes for good if that is now."""
@@ -163,7 +163,7 @@ class Remembering:
         self._checked.put(scope, True)
         (turns, gone), *_ = found
         if gone:
-            self._put(scope, lambda folder: _forget(folder, gone, ()), self._pauses)
+            self._put(scope, lambda folder: forget(folder, gone, ()), self._pauses)
         return [turn for turn in turns if turn.at > wiped_at]
 
     # --- work on folders ----------------------------------------------------------------------------------------------
@@ -238,7 +238,8 @@ def _locked(folder: Folder, work: Callable[[], object]) -> None:
         work()
 
 
-def _forget(folder: Folder, gone: Gone, told: Sequence[journal.Event]) -> None:
+def forget(folder: Folder, gone: Gone, told: Sequence[journal.Event]) -> None:
+    """Takes words out of every file of a folder, and adds to the daily log that it was done. Raises Unusable."""
     if not folder.every():
         return  # nothing is made for what has gone
     with folder.locked():
