@@ -32,6 +32,7 @@ STAGE = (
     *("identify", "resume", "obey", "exact", "intent", "plan", "assemble"),
     *("read_stream", "record", "store", "remember", "count", "ledger", "learn"),
     *("archive", "contents", "retention", "verify", "judge"),
+    "files",
 )
 UPSTREAM_ERROR = "an HTTP status; `upstream_unreachable`, `upstream_broken`, `upstream_timeout`; `cut`: broke off"
 FACT: Sequence[str] = get_args(FactStatus)
