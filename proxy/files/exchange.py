@@ -33,16 +33,16 @@ def _call() -> Call | None:
 _RENAME = _call()
 
 
-def exchange(at: int, one: str, other_at: int, other: str) -> bool:
+def exchange(at: int, one: str, other_at: int, other: str, *, call: Call | None = _RENAME) -> bool:
     """Lets the two names, each in an open folder, change what they name, in one step. Returns False if that cannot be
     done here. Raises OSError: FileNotFoundError if one of them is not there."""
-    return _renamed(at, one, other_at, other, _EXCHANGE)
+    return _renamed(at, one, other_at, other, _EXCHANGE, call)
 
 
-def place(at: int, one: str, other_at: int, other: str) -> None:
+def place(at: int, one: str, other_at: int, other: str, *, call: Call | None = _RENAME) -> None:
     """Renames a file to a name that nothing has. Raises OSError: FileExistsError if something has it, whatever it is.
     Where there is neither the call nor a hard link, the look and the rename are two steps."""
-    if _renamed(at, one, other_at, other, _EXCLUSIVE):
+    if _renamed(at, one, other_at, other, _EXCLUSIVE, call):
         return
     try:
         os.link(one, other, src_dir_fd=at, dst_dir_fd=other_at, follow_symlinks=False)
@@ -63,10 +63,10 @@ def _looked(at: int, name: str) -> None:
     raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), name)
 
 
-def _renamed(at: int, one: str, other_at: int, other: str, flag: int) -> bool:
-    if _RENAME is None:
+def _renamed(at: int, one: str, other_at: int, other: str, flag: int, call: Call | None) -> bool:
+    if call is None:
         return False
-    while _RENAME(at, os.fsencode(one), other_at, os.fsencode(other), flag) != 0:
+    while call(at, os.fsencode(one), other_at, os.fsencode(other), flag) != 0:
         number = ctypes.get_errno()
         if number in _UNKNOWN:
             return False

@@ -9,7 +9,7 @@ import errno
 import fcntl
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from time import monotonic, sleep, time
@@ -68,17 +68,12 @@ class Folder:
             raise Unusable(f"{name} would be larger than {MOST_BYTES // 1024 // 1024} MiB")
         with self._locked() as folder, told(name), ExitStack() as stack:
             self._check_standing(folder)
-            place = self._place(stack, folder, name, make=True, keeps=keeps)
-            if place is None:
-                raise Unusable(f"{name} has gone while it was in use")
-            return atomic.write(place, data, instead_of)
+            return atomic.write(self._made(stack, folder, name, keeps=keeps), data, instead_of)
 
     def append(self, name: str, data: bytes) -> None:
         """Adds to the end of a file, on a line of its own; makes it. Raises Unusable; nothing was added then."""
         with self._locked() as folder, told(name), ExitStack() as stack:
-            place = self._place(stack, folder, name, make=True)
-            if place is not None:
-                atomic.append(place, data)
+            atomic.append(self._made(stack, folder, name), data)
 
     def seal(self, name: str) -> None:
         """Makes a file read-only for whoever opens it; we replace it all the same. Raises Unusable."""
@@ -140,15 +135,20 @@ class Folder:
         with self._changed() as folder, ExitStack() as stack:
             if folder is None:
                 return
-            for name in [name for name in handles.names(folder) if name not in layout.STAYS] + [OWNER, LOCK]:
-                aside.clear(folder, name)
-                self.on_step(f"removed {name}")
+            while names := set(handles.names(folder)) - layout.STAYS:
+                self._clear(folder, sorted(names))
+            self._clear(folder, (OWNER, LOCK))
             root = self._opened_root(stack)
             tenant, person = folder_of(self._scope).split("/")
             at = stack.enter_context(handles.folder(root, tenant, _US))
-            os.rmdir(person, dir_fd=at)
-            with suppress(OSError):  # other people have folders there
+            with suppress(OSError):  # not empty: whoever waited for the lock has begun anew; others have folders there
+                os.rmdir(person, dir_fd=at)
                 os.rmdir(tenant, dir_fd=root)
+
+    def _clear(self, folder: int, names: Iterable[str]) -> None:
+        for name in names:
+            aside.clear(folder, name)
+            self.on_step(f"removed {name}")
 
     # --- opening ---
 
@@ -274,6 +274,12 @@ class Folder:
         except FileNotFoundError:
             return None
         return self._at(folder, at, base, name, keeps=keeps and not name.startswith("."))
+
+    def _made(self, stack: ExitStack, folder: int, name: str, *, keeps: bool = True) -> atomic.Place:
+        """Returns where a file stands, in a folder that is made. Raises Unusable."""
+        if (place := self._place(stack, folder, name, make=True, keeps=keeps)) is None:
+            raise Unusable(f"{_US} has gone while it was in use")
+        return place
 
     def _at(self, folder: int, at: int, base: str, name: str, *, keeps: bool) -> atomic.Place:
         return atomic.Place(folder, at, base, name, keeps, self._can_exchange, self.on_step)

@@ -22,7 +22,8 @@ _LOOKS = 3  # at a file that is being written
 
 @contextmanager
 def folder(at: int, name: str, called: str, *, make: bool = False) -> Iterator[int]:
-    """Opens a folder in the open folder `at`. Raises Unusable, or FileNotFoundError unless it may `make` it."""
+    """Opens a folder in the open folder `at`. Raises Unusable; FileNotFoundError if it is not there, which with `make`
+    means that the folder around it has gone."""
     descriptor = open_folder(at, name, called, make=make)
     try:
         yield descriptor
@@ -32,14 +33,13 @@ def folder(at: int, name: str, called: str, *, make: bool = False) -> Iterator[i
 
 def open_folder(at: int, name: str, called: str, *, make: bool = False) -> int:
     """Returns the descriptor of a folder, for the caller to close. Raises as `folder`."""
-    if make:
-        with told(called), suppress(FileExistsError):
-            os.mkdir(name, FOLDER, dir_fd=at)
-    with suppress(FileNotFoundError):
+    try:
+        if make:
+            with suppress(FileExistsError):
+                os.mkdir(name, FOLDER, dir_fd=at)
         found = os.stat(name, dir_fd=at, follow_symlinks=False)
         if not stat.S_ISDIR(found.st_mode):
             raise Unusable(f"{called} is {'a symbolic link' if stat.S_ISLNK(found.st_mode) else 'not a folder'}")
-    try:
         return os.open(name, os.O_RDONLY | os.O_DIRECTORY | _SAFE, dir_fd=at)
     except FileNotFoundError:
         raise

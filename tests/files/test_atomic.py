@@ -310,33 +310,38 @@ STEPS = ("created", "written", "whole", "exchanged", "put back", "kept", "done")
 
 
 class Person:
-    """Saves in any way, in as many steps as it takes; knows which texts they have themselves written over."""
+    """Saves in any way, in as many steps as it takes; knows which texts they have themselves written over, and whether
+    they have themselves removed the file that they still have open."""
 
     def __init__(self, path: Path) -> None:
         self._path, self._texts = path, counted("person")
         self._opened: int | None = None
+        self._has_removed = False  # what is opened
         self.saved: set[bytes] = set()
 
     def act(self, how: str) -> None:
         backup = self._path.with_name("MEMORY.md~")
         if how in SAVES:
-            self._over(self._path)
+            self._over(self._path, removes=how != "nano")
             if how == "vim":
-                self._over(backup)
+                self._over(backup, removes=True)
             SAVES[how](self._path, self._text())
         elif how == "open" and self._opened is None and self._path.exists():
-            self._opened = os.open(self._path, os.O_RDWR)
+            self._opened, self._has_removed = os.open(self._path, os.O_RDWR), False
         elif how == "late" and self._opened is not None:
             self.saved.discard(os.pread(self._opened, 1_000, 0))
-            late_write(self._opened, self._text())
+            text = self._text()
+            late_write(self._opened, text)
             self._opened = None
+            if self._has_removed:
+                self.saved.discard(text)
         elif how == "rename away" and self._path.exists():
-            self._over(backup)
+            self._over(backup, removes=True)
             self._path.rename(backup)
         elif how == "create":
             self._over(self._path)
             nano(self._path, self._text())
-            self._over(backup)
+            self._over(backup, removes=True)
             backup.unlink(missing_ok=True)
 
     def _text(self) -> bytes:
@@ -344,9 +349,12 @@ class Person:
         self.saved.add(text)
         return text
 
-    def _over(self, path: Path) -> None:
-        if path.exists():
-            self.saved.discard(path.read_bytes())
+    def _over(self, path: Path, *, removes: bool = False) -> None:
+        if not path.exists():
+            return
+        self.saved.discard(path.read_bytes())
+        if removes and self._opened is not None and os.path.samestat(path.stat(), os.fstat(self._opened)):
+            self._has_removed = True
 
 
 @pytest.mark.long
