@@ -15,6 +15,7 @@ _DATA = "data only; mypy is its test"
 ELSEWHERE = {
     "bench/connections.py": "tests/bench/test_load.py",
     "bench/upstream.py": "tests/bench/test_load.py",
+    "memory/watching.py": "tests/files/test_remembering.py",
     "observe/labels.py": "tests/observe/test_catalogue.py: every value is counted somewhere",
     "reuse/gate.py": "tests/reuse/test_moment.py, tests/reuse/test_feelings.py and tests/reuse/test_effects.py",
     "reuse/sentence.py": "tests/reuse/test_standing.py: whether a text of such sentences stands alone",

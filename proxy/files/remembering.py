@@ -33,7 +33,6 @@ Work: TypeAlias = Callable[[Folder], T]
 
 log = logging.getLogger(__name__)
 
-STAGE = "files"
 DEADLINE = 10.0  # seconds of one piece of work
 WAITING = 256  # pieces of work of one folder; what is no forgetting is left out beyond
 PAUSES = (0.5, 2.0, 10.0)  # seconds until a forgetting that failed is tried again
@@ -114,6 +113,11 @@ class Remembering:
         self._past.pop(scope, None)
         self._put(scope, lambda folder: folder.bring_back(until), self._pauses)
 
+    def tidy(self, scopes: Collection[str]) -> None:
+        """Removes what was put aside, of these people, for good where its time has passed."""
+        for scope in scopes:
+            self._put(scope, lambda folder: folder.prune(self._clock()), self._pauses)
+
     def erased(self, scope: str) -> None:
         """Removes the folder of a person who was erased."""
         self._past.pop(scope, None)
@@ -160,7 +164,9 @@ class Remembering:
         piece = self._put(scope, look)
         if piece is None or await piece.done is None or not found:
             return None
-        self._checked.put(scope, True)
+        if is_first:
+            self._checked.put(scope, True)
+            self.tidy([scope])
         (turns, gone), *_ = found
         if gone:
             self._put(scope, lambda folder: forget(folder, gone, ()), self._pauses)
@@ -187,7 +193,7 @@ class Remembering:
             return None
         waiting = self._waiting.get(scope)
         if waiting is not None and len(waiting) >= WAITING and not pauses:
-            Attempts(self._on_fail_open).call(STAGE, _overrun, fallback=None)
+            Attempts(self._on_fail_open).call("files", _overrun, fallback=None)
             return None
         piece = _Piece(work, asyncio.get_running_loop().create_future(), pauses)
         if waiting is not None:
@@ -212,7 +218,7 @@ class Remembering:
         for pause in (*piece.pauses, None):
             attempts = Attempts(self._on_fail_open)
             await attempts.run(
-                STAGE, self._in_thread(partial(piece.work, folder)), fallback=None, deadline=self._deadline
+                "files", self._in_thread(partial(piece.work, folder)), fallback=None, deadline=self._deadline
             )
             if not attempts.failed:
                 return True
@@ -239,7 +245,8 @@ def _locked(folder: Folder, work: Callable[[], object]) -> None:
 
 
 def forget(folder: Folder, gone: Gone, told: Sequence[journal.Event]) -> None:
-    """Takes words out of every file of a folder, and adds to the daily log that it was done. Raises Unusable."""
+    """Takes the words of what was forgotten out of a folder, and adds these lines to its daily log. What is cut off is
+    done when it is called again."""
     if not folder.every():
         return  # nothing is made for what has gone
     with folder.locked():

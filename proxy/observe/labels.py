@@ -31,7 +31,7 @@ RESULT = tuple(
 STAGE = (
     *("identify", "resume", "command", "obey", "exact", "intent", "plan", "assemble"),
     *("read_stream", "record", "store", "remember", "count", "ledger", "learn"),
-    *("archive", "contents", "retention", "verify", "judge", "end"),
+    *("archive", "contents", "retention", "verify", "judge", "end", "files"),
 )
 UPSTREAM_ERROR = "an HTTP status; `upstream_unreachable`, `upstream_broken`, `upstream_timeout`; `cut`: broke off"
 FACT: Sequence[str] = get_args(FactStatus)

@@ -11,11 +11,13 @@ from typing import Any
 
 import pytest
 
-from proxy.files import snapshots
+from proxy.files import journal, snapshots
 from proxy.files.folder import MOST_BYTES, Folder
+from proxy.files.journal import Learnt
 from proxy.files.last_turns import last_turns
 from proxy.files.names import long_code
-from proxy.files.remembering import WAITING, Remembering
+from proxy.files.remembering import WAITING, Remembering, forget
+from proxy.files.scrubbing import Gone
 from proxy.memory.commands import Order, mark
 from proxy.memory.library import Library
 from proxy.memory.shelf import Shelf
@@ -171,6 +173,54 @@ async def test_a_wipe_that_cannot_be_undone_leaves_nothing(house: House) -> None
     house.keeper.erased(WHO)
     await house.settled()
     assert not house.folder.path.exists()
+
+
+async def test_what_a_wipe_put_aside_goes_when_its_time_has_passed(house: House) -> None:
+    house.keeper.learnt(WHO, [TEA], {}, NOON)
+    house.keeper.wiped(WHO, NOON + 30, NOON + 1_000)
+    house.keeper.tidy([WHO])
+    await house.settled()
+    assert "tea" in house.every()
+    house.now = NOON + 1_001
+    assert await house.another().beside(WHO, nothing, nothing) == []
+    await house.tasks.drain(5.0)
+    assert "tea" not in house.every()
+
+
+class Killed(BaseException):
+    """Nothing of ours catches it, as a kill."""
+
+
+@pytest.mark.parametrize("can_exchange", [True, False])
+def test_a_forgetting_that_is_cut_off_at_any_step_is_done_by_the_next(tmp_path: Path, *, can_exchange: bool) -> None:
+    gone = Gone(frozenset([TEA.id]), frozenset(TEA.links), frozenset([TEA.value]))
+    told = journal.forgotten([TEA.id], NOON + 60)
+    is_cut, steps = True, 0
+    while is_cut:
+        steps += 1
+        folder = Folder(tmp_path / str(steps), WHO, can_exchange=can_exchange)
+        journal.write(folder, journal.events(Learnt((TEA, LIMA), {}, NOON)))
+        snapshots.write(folder, snapshots.taken(TALK, "s", "idle"))
+        folder.keep(b"- I drink green tea", "MEMORY.md")
+        left = steps
+
+        def cut(_step: str) -> None:
+            nonlocal left
+            left -= 1
+            if left == 0:
+                raise Killed
+
+        folder.on_step = cut
+        is_cut = False
+        try:
+            forget(folder, gone, told)
+        except Killed:
+            is_cut = True
+        forget(Folder(tmp_path / str(steps), WHO, can_exchange=can_exchange), gone, told)
+        texts = [path.read_text() for path in folder.path.rglob("*") if path.is_file()]
+        assert not any("tea" in text.casefold() for text in texts)
+        assert sum("I live in Lima" in text for text in texts) == 1
+    assert steps > 10
 
 
 async def test_a_single_conversation_has_no_folder(house: House) -> None:
