@@ -92,7 +92,8 @@ def merge(
     else:
         for fact in gone:
             known.delete(fact)
-    return Merged(Document(_lines(file, outcomes, known, held.shown | pending), file.number), known.changed(), waiting)
+    lines = _lines(file, outcomes, known, held.shown | pending)
+    return Merged(Document(lines, file.number), known.changed(), waiting, held.has_forgotten)
 
 
 # --- facts -----------------------------------------------------------------------------------------------------------

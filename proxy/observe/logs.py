@@ -44,7 +44,7 @@ def setup(level: str = "info", style: Literal["json", "text"] = "json", stream: 
         logger.handlers.clear()
         logger.propagate = True
         logger.setLevel(logging.NOTSET)
-    for name in ("httpx", "httpcore", "aiohttp", "asyncio"):  # they log URLs and headers of every request
+    for name in ("httpx", "httpcore", "aiohttp", "asyncio", "watchfiles"):  # they log URLs, headers, files all the time
         logging.getLogger(name).setLevel(max(logging.WARNING, root.level))
 
 
