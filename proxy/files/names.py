@@ -18,7 +18,7 @@ _TENANT = 8  # characters of a tenant's folder
 _PLAIN = re.compile(r"[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?")
 _HASHED = re.compile(r".*-[0-9a-f]{12}")
 _RESERVED = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\..*)?")  # on Windows, whatever follows the dot
-_FOREIGN = re.compile(r"[^a-z0-9._-]+")
+_FOREIGN = re.compile(r"[^a-z0-9._-]+|\.{2,}")
 _MOST = 40  # characters of a name that was made plain, without its hash
 
 
