@@ -6,14 +6,25 @@ own concern.
 """
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
 from proxy.types import ArchivedTurn, Fact
 
 Has: TypeAlias = Callable[[bytes], bool]  # tells something of a message with this link, or of a value with this mark
-# Gets a scope; `has`: known, or forgotten; `was_forgotten`. Returns the turns that are kept beside the archive and are
-# not known; None: nobody can tell now.
-Beside: TypeAlias = Callable[[str, Has, Has], Awaitable[Sequence[ArchivedTurn] | None]]
+
+
+@dataclass(frozen=True, slots=True)
+class BesideTurns:
+    """The turns of a scope that are kept beside the archive, and are not known."""
+
+    turns: tuple[ArchivedTurn, ...]
+    version: bytes  # of what they were read from
+
+
+# Gets a scope, the version that was read last (b"": none), and `has`: known, or forgotten; `was_forgotten`. Returns
+# None if there is no other version, or nobody can tell now.
+Beside: TypeAlias = Callable[[str, bytes, Has, Has], Awaitable[BesideTurns | None]]
 Said: TypeAlias = Callable[[str, str], Awaitable[Sequence[ArchivedTurn]]]  # of scope and session: its last turns
 
 
