@@ -55,7 +55,7 @@ class _Piece:
 
 @dataclass(frozen=True, slots=True)
 class _Past:
-    """What was forgotten of a scope not long ago: messages from before may still be on their way into a file."""
+    """A recent forgetting in a scope: messages from before may still be on their way into a file."""
 
     at: float
     gone: Gone

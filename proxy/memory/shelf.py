@@ -193,7 +193,7 @@ class Shelf:
                 self.add(turn, vectors)
 
     def look_beside(self) -> None:
-        """Has the files read anew, on the event loop."""
+        """Makes the next reading look at the files anew, on the event loop."""
         self.beside_at, self.beside_version = float("-inf"), b""
 
     def leave_beside(self, links: Iterable[bytes]) -> None:

@@ -1,5 +1,5 @@
-"""Whoever follows what happens to the memory of people: what is learnt, forgotten, wiped, restored. And who brings what
-is kept beside the archive, in files.
+"""Observers of what happens to the memory of people: learnt, forgotten, wiped, restored; and the source of turns that
+are kept beside the archive, in files.
 
 Called on the event loop, once something is durable or about to be; returns at once. What it does may fail: that is its
 own concern.
@@ -48,13 +48,13 @@ class Unwatched:
     """Nobody follows."""
 
     def learnt(self, scope: str, facts: Sequence[Fact], before: Mapping[str, Fact], at: float) -> None:
-        """Does nothing."""
+        """Ignores it."""
 
     def forgotten(self, scope: str, ids: Collection[str], links: Collection[bytes], values: Collection[str]) -> None:
-        """Does nothing."""
+        """Ignores it."""
 
     def wiped(self, scope: str, at: float, until: float) -> None:
-        """Does nothing."""
+        """Ignores it."""
 
     def restored(self, scope: str, until: float) -> None:
-        """Does nothing."""
+        """Ignores it."""
