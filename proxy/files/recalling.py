@@ -47,6 +47,16 @@ def remembered(files: Mapping[str, str], scope: str, has: Has, now: float) -> tu
     return tuple(found)
 
 
+def version(files: Mapping[str, str], now: float) -> bytes:
+    """Returns a digest of these files on the day of `now`: the same, if nothing else is to be recalled of them."""
+    digest = blake2b(journal.file_of(now).encode(), digest_size=16)
+    for name, text in sorted(files.items()):
+        for part in (name, text):
+            data = part.encode("utf-8", "surrogatepass")
+            digest.update(len(data).to_bytes(8, "big") + data)
+    return digest.digest()
+
+
 def gone(files: Mapping[str, str], was_forgotten: Has) -> Gone:
     """Returns what these files have though it was forgotten: a message by its link, a value by its mark."""
     links: set[bytes] = set()

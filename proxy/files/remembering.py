@@ -23,7 +23,7 @@ from proxy.files.journal import Learnt
 from proxy.files.lines import decoded
 from proxy.files.scrubbing import Gone
 from proxy.lru import Lru
-from proxy.memory.watching import Has, Said
+from proxy.memory.watching import BesideTurns, Has, Said
 from proxy.storage.erasures import base_of
 from proxy.tasks import Attempts, Tasks
 from proxy.types import ArchivedTurn, Fact
@@ -55,7 +55,7 @@ class _Piece:
 
 @dataclass(frozen=True, slots=True)
 class _Past:
-    """What was forgotten of a scope not long ago: messages from before may still be on their way into a file."""
+    """A recent forgetting in a scope: messages from before may still be on their way into a file."""
 
     at: float
     gone: Gone
@@ -147,30 +147,34 @@ class Remembering:
 
     # --- what only files have -----------------------------------------------------------------------------------------
 
-    async def beside(self, scope: str, has: Has, was_forgotten: Has) -> Sequence[ArchivedTurn] | None:
-        """Returns the turns that only files have, of those that are recalled; None if they cannot be read. Words that
-        were forgotten, and are there nevertheless, are taken out."""
+    async def beside(self, scope: str, version: bytes, has: Has, was_forgotten: Has) -> BesideTurns | None:
+        """Returns the turns that only files have, of those that are recalled; None if the files are as they were at
+        that version, or cannot be read. Words that were forgotten, and are there nevertheless, are taken out."""
         if base_of(scope) != scope:
-            return ()
+            return None
         now, is_first = self._clock(), scope not in self._checked
         wiped_at = max((each.at for each in self._past.get(scope, ()) if each.is_wipe), default=float("-inf"))
-        found: list[tuple[tuple[ArchivedTurn, ...], Gone]] = []
+        found: list[tuple[BesideTurns, Gone]] = []
 
         def look(folder: Folder) -> None:
             files = _texts(folder, now, every=is_first)
-            gone = recalling.gone(files, was_forgotten)
-            found.append((recalling.remembered(files, scope, has, now), gone))
+            if (stands := recalling.version(files, now)) != version:
+                gone = recalling.gone(files, was_forgotten)
+                turns = recalling.remembered(files, scope, has, now)
+                found.append((BesideTurns(tuple(turn for turn in turns if turn.at > wiped_at), stands), gone))
 
         piece = self._put(scope, look)
-        if piece is None or await piece.done is None or not found:
+        if piece is None or await piece.done is None:
             return None
         if is_first:
             self._checked.put(scope, True)
             self.tidy([scope])
-        (turns, gone), *_ = found
+        if not found:
+            return None
+        (beside, gone), *_ = found
         if gone:
             self._put(scope, lambda folder: forget(folder, gone, ()), self._pauses)
-        return [turn for turn in turns if turn.at > wiped_at]
+        return beside
 
     # --- work on folders ----------------------------------------------------------------------------------------------
 

@@ -41,7 +41,7 @@ class ScrubbedTexts(snapshots.Snapshots, Protocol):
 
 @dataclass(frozen=True)
 class Gone:
-    """What was forgotten of a scope."""
+    """The facts, messages and values of a scope that were forgotten."""
 
     facts: frozenset[str] = frozenset()  # ids
     links: frozenset[bytes] = frozenset()  # of messages

@@ -5,6 +5,8 @@ Storage and background work:
     library.py        the memory of all scopes, cached over storage
     shelf.py          the memory of one scope, and the reading of a request for what is new to it
     shelving.py       the memory of a large scope as bytes, for processes that have not served it yet
+    beside.py         turns that are not in the archive, but in files
+    watching.py       observers of what happens to a memory; the source of what is in files
     learn.py          after an answer: its turns, the facts in them, the next request's state; commands carried out
     owed.py           the turns of a scope that have no vectors yet
     vectors.py        the vectors of turns and facts, made when a plan depends on them

@@ -174,9 +174,12 @@ class Library:
         """Takes what only files have of a scope."""
         if self._beside is not None:
             shelf.beside_at = monotonic()
-            turns = await self._beside(scope, partial(beside.knows, shelf), shelf.is_forgotten)
-            if turns is not None:
-                await self._in_thread(partial(beside.place, shelf, turns))
+            version = shelf.beside_version
+            found = await self._beside(scope, version, partial(beside.knows, shelf), shelf.is_forgotten)
+            if found is not None:
+                await self._in_thread(partial(beside.place, shelf, found.turns))
+                if shelf.beside_version == version and shelf.beside_at > float("-inf"):
+                    shelf.beside_version = found.version
 
     async def _changes(self, scope: str, shelf: Shelf) -> ArchiveChanges:
         return await self.archive.changes(scope, shelf.upto, time())
@@ -204,7 +207,7 @@ class Library:
         await self.index(scope, shelf, patience=READING_DEADLINE)
         steps = shelving.packing(shelf, shelf.upto, time() - self.archive.ttl * (1 - shelving.EARLY))
         packed = await in_slices(self._executor, steps, self._slices, scope)
-        shelf.beside_at = float("-inf")  # it was packed without what files have
+        shelf.look_beside()  # it was packed without what files have
         if packed is not None and self._shelves.get(scope) is shelf:  # else it was wiped meanwhile
             self.archive.keep_shelf(scope, packed)
 

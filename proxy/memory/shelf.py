@@ -83,6 +83,7 @@ class Shelf:
     owed: Owed = field(default_factory=Owed)  # turns of the index without vectors
     beside: dict[bytes, bytes] = field(default_factory=dict)  # by link: what the index has of files (`beside.py`)
     beside_at: float = float("-inf")  # when the files were looked at, by a clock that never goes back
+    beside_version: bytes = b""  # of the files, as they were then
     walked: set[bytes] = field(default_factory=set)  # links of turns up to which the index is complete
     histories: Histories = field(default_factory=Histories)
     notes: Notes = field(default_factory=Notes)
@@ -174,7 +175,7 @@ class Shelf:
         for link in links:
             self.owed.pop(link, None)
         self.leaving.append(links)
-        self.beside_at = float("-inf")  # files may say it in other lines
+        self.look_beside()  # files may say it in other lines
 
     def settle(self) -> None:
         """Removes the messages forgotten since the last call from the index. The caller holds the lock."""
@@ -190,6 +191,10 @@ class Shelf:
             if self.may_keep(turn):
                 self._replace_beside(turn)
                 self.add(turn, vectors)
+
+    def look_beside(self) -> None:
+        """Makes the next reading look at the files anew, on the event loop."""
+        self.beside_at, self.beside_version = float("-inf"), b""
 
     def leave_beside(self, links: Iterable[bytes]) -> None:
         """Removes those of these messages that the index has of files. The caller holds the lock."""

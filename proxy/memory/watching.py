@@ -1,19 +1,30 @@
-"""Whoever follows what happens to the memory of people: what is learnt, forgotten, wiped, restored. And who brings what
-is kept beside the archive, in files.
+"""Observers of what happens to the memory of people: learnt, forgotten, wiped, restored; and the source of turns that
+are kept beside the archive, in files.
 
 Called on the event loop, once something is durable or about to be; returns at once. What it does may fail: that is its
 own concern.
 """
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
 from proxy.types import ArchivedTurn, Fact
 
 Has: TypeAlias = Callable[[bytes], bool]  # tells something of a message with this link, or of a value with this mark
-# Gets a scope; `has`: known, or forgotten; `was_forgotten`. Returns the turns that are kept beside the archive and are
-# not known; None: nobody can tell now.
-Beside: TypeAlias = Callable[[str, Has, Has], Awaitable[Sequence[ArchivedTurn] | None]]
+
+
+@dataclass(frozen=True, slots=True)
+class BesideTurns:
+    """The turns of a scope that are kept beside the archive, and are not known."""
+
+    turns: tuple[ArchivedTurn, ...]
+    version: bytes  # of what they were read from
+
+
+# Gets a scope, the version that was read last (b"": none), and `has`: known, or forgotten; `was_forgotten`. Returns
+# None if there is no other version, or nobody can tell now.
+Beside: TypeAlias = Callable[[str, bytes, Has, Has], Awaitable[BesideTurns | None]]
 Said: TypeAlias = Callable[[str, str], Awaitable[Sequence[ArchivedTurn]]]  # of scope and session: its last turns
 
 
@@ -37,13 +48,13 @@ class Unwatched:
     """Nobody follows."""
 
     def learnt(self, scope: str, facts: Sequence[Fact], before: Mapping[str, Fact], at: float) -> None:
-        """Does nothing."""
+        """Ignores it."""
 
     def forgotten(self, scope: str, ids: Collection[str], links: Collection[bytes], values: Collection[str]) -> None:
-        """Does nothing."""
+        """Ignores it."""
 
     def wiped(self, scope: str, at: float, until: float) -> None:
-        """Does nothing."""
+        """Ignores it."""
 
     def restored(self, scope: str, until: float) -> None:
-        """Does nothing."""
+        """Ignores it."""

@@ -46,6 +46,30 @@ def test_files_and_folders_are_their_owners_alone(tmp_path: Path) -> None:
     assert {path.stat().st_mode & 0o777 for path in folders} == {0o700}
 
 
+def test_a_sealed_file_is_read_only_and_is_replaced_all_the_same(tmp_path: Path) -> None:
+    folder = folder_in(tmp_path)
+    folder.write(SNAPSHOT, b"a", instead_of=None)
+    folder.seal(SNAPSHOT)
+    assert (folder.path / SNAPSHOT).stat().st_mode & 0o777 == 0o400
+    assert folder.write(SNAPSHOT, b"b", instead_of=b"a", keeps=False) is None
+    (folder.path / SNAPSHOT).unlink()
+    (folder.path / SNAPSHOT).symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "elsewhere").write_bytes(b"x")
+    assert said(lambda: folder.seal(SNAPSHOT)) == f"{SNAPSHOT} is a symbolic link"
+    assert (tmp_path / "elsewhere").stat().st_mode & 0o222
+
+
+def test_a_file_is_moved_to_a_name_that_nothing_has(tmp_path: Path) -> None:
+    folder = folder_in(tmp_path)
+    folder.write(SNAPSHOT, b"a", instead_of=None)
+    folder.write("snapshots/taken.md", b"b", instead_of=None)
+    folder.move(SNAPSHOT, "snapshots/new.md")
+    assert folder.names() == ["snapshots/new.md", "snapshots/taken.md"]
+    assert said(lambda: folder.move("snapshots/new.md", "snapshots/taken.md")).startswith("snapshots/new.md ")
+    assert "no name" in said(lambda: folder.move("snapshots/new.md", "../x.md"))
+    assert folder.read("snapshots/taken.md") == b"b"
+
+
 def test_the_logs_and_snapshots_are_listed_and_nothing_else(tmp_path: Path) -> None:
     folder = folder_in(tmp_path, b"a")
     folder.write(SNAPSHOT, b"c", instead_of=None)

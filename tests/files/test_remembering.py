@@ -182,7 +182,7 @@ async def test_what_a_wipe_put_aside_goes_when_its_time_has_passed(house: House)
     await house.settled()
     assert "tea" in house.every()
     house.now = NOON + 1_001
-    assert await house.another().beside(WHO, nothing, nothing) == []
+    assert await house.another().beside(WHO, b"", nothing, nothing) is not None
     await house.tasks.drain(5.0)
     assert "tea" not in house.every()
 
@@ -229,7 +229,7 @@ async def test_a_single_conversation_has_no_folder(house: House) -> None:
     house.keeper.forgotten(scope, [TEA.id], [], [TEA.value])
     house.keeper.wiped(scope, NOON, NOON)
     await house.keeper.ended(scope, "s-1", "idle")
-    assert await house.keeper.beside(scope, nothing, nothing) == ()
+    assert await house.keeper.beside(scope, b"", nothing, nothing) is None
     assert house.keeper.pending == 0
     assert not house.root.exists()
 
@@ -248,7 +248,7 @@ async def test_a_folder_that_is_no_folder_is_counted_and_costs_nothing(house: Ho
     house.keeper.learnt(WHO, [TEA], {}, NOON)
     house.keeper.forgotten(WHO, [TEA.id], [], [TEA.value])
     await house.keeper.ended(WHO, "s-1", "idle")
-    assert await house.keeper.beside(WHO, nothing, nothing) is None
+    assert await house.keeper.beside(WHO, b"", nothing, nothing) is None
     assert [stage for stage, _ in house.failed] == ["files"] * 5
     assert "tea" not in caplog.text
 
@@ -286,9 +286,10 @@ async def test_a_disk_that_hangs_is_given_up_and_work_beyond_a_bound_is_left_out
 async def test_what_only_files_have_is_brought_back(house: House) -> None:
     house.keeper.learnt(WHO, [TEA, LIMA], {}, NOON)
     await house.keeper.ended(WHO, "s-1", "idle")
-    turns = await house.keeper.beside(WHO, {link("m2"), link("1.0"), link("1.1")}.__contains__, nothing)
-    assert turns is not None
-    assert [said.text for turn in turns for said in turn.utterances] == [
+    found = await house.keeper.beside(WHO, b"", {link("m2"), link("1.0"), link("1.1")}.__contains__, nothing)
+    assert found is not None
+    assert await house.keeper.beside(WHO, found.version, nothing, nothing) is None
+    assert [said.text for turn in found.turns for said in turn.utterances] == [
         "I drink green tea", "Where is Quito?", "In Ecuador.",
     ]  # fmt: skip
 
@@ -301,8 +302,8 @@ async def test_words_that_a_killed_process_left_are_taken_out_at_the_next_look(h
     await house.keeper.ended(WHO, "s-1", "idle")
     keeper = house.another()
     gone = {link("2.1"), mark("I drink green tea")}
-    turns = await keeper.beside(WHO, gone.__contains__, gone.__contains__)
-    assert turns is not None
+    found = await keeper.beside(WHO, b"", gone.__contains__, gone.__contains__)
+    assert found is not None
     await keeper.settled(WHO)
     assert "tea" not in house.every().casefold()
     assert "Ecuador" not in house.every()
@@ -315,9 +316,9 @@ async def test_nothing_from_before_a_wipe_is_brought_back_even_if_the_files_stay
     (house.folder.path / ".aside").write_text("in the way")
     house.keeper.wiped(WHO, NOON + 30, NOON + 1_000)
     house.keeper.learnt(WHO, [stated("I live in Lima", 2, at=NOON + 60)], {}, NOON + 60)
-    turns = await house.keeper.beside(WHO, nothing, nothing)
-    assert turns is not None
-    assert [said.text for turn in turns for said in turn.utterances] == ["I live in Lima"]
+    found = await house.keeper.beside(WHO, b"", nothing, nothing)
+    assert found is not None
+    assert [said.text for turn in found.turns for said in turn.utterances] == ["I live in Lima"]
 
 
 # --- with a library ---------------------------------------------------------------------------------------------------
