@@ -2,6 +2,7 @@
 
 import re
 from calendar import timegm
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -10,6 +11,7 @@ from time import strptime
 import msgspec
 
 from proxy.files import text
+from proxy.files.aside import ASIDE
 from proxy.files.diffs import Difference, difference
 from proxy.files.document import Document, parse
 from proxy.files.folder import Folder
@@ -43,10 +45,18 @@ def syncs(root: Path, scope: str, most: int = MOST_SYNCS) -> list[Shown]:
 
 
 def owners(root: Path) -> dict[str, str]:
-    """Returns the scopes of all folders below the root, by folder; blocks. What is no folder of a person is left
-    out."""
+    """Returns the scopes of all folders below the root, by folder; blocks. A folder that is nobody's is left out."""
+    return _owners(root, root.glob(f"*/*/{OWNER}"))
+
+
+def with_wipes(root: Path) -> list[str]:
+    """Returns the scopes in whose folders something was put aside; blocks."""
+    return list(_owners(root, (folder.with_name(OWNER) for folder in root.glob(f"*/*/{ASIDE}"))).values())
+
+
+def _owners(root: Path, files: Iterable[Path]) -> dict[str, str]:
     found: dict[str, str] = {}
-    for file in root.glob(f"*/*/{OWNER}"):
+    for file in files:
         try:
             scope = msgspec.json.decode(file.read_bytes())["scope"]
         except (OSError, msgspec.DecodeError, KeyError, TypeError):

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from proxy.config.model import MemoryFiles
 from proxy.conversation.whole_commands import before_end
-from proxy.files import snapshots
+from proxy.files.last_turns import last_turns
 from proxy.files.remembering import Remembering
 from proxy.files.syncing import Syncs
 from proxy.files.watching import Watcher
@@ -58,7 +58,6 @@ class Files:
         tasks: Tasks,
         on_failure: Callable[[str, str], None],
     ) -> None:
-        self._archive = storage.archive
         self._executor = ThreadPoolExecutor(1, thread_name_prefix="sync")  # a network share may hold it up
         self._memory = LibraryMemory()
         self._keeper = Remembering(settings.path, self._said, tasks, on_failure)
@@ -70,6 +69,7 @@ class Files:
             tasks=tasks,
             scan=settings.scan,
             is_watching=settings.watch,
+            on_scanned=self._keeper.tidy,
             on_failure=on_failure,
         )
 
@@ -121,6 +121,4 @@ class Files:
         await self._keeper.ended(scope, session, why)
 
     async def _said(self, scope: str, session: str) -> Sequence[ArchivedTurn]:
-        if (last := await self._archive.latest(scope, session)) is None:
-            return ()
-        return before_end(await self._archive.path(scope, last.link, snapshots.MOST + 1))
+        return before_end(await last_turns(self._memory.library, self._executor, scope, session))

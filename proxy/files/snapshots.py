@@ -21,6 +21,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from hashlib import blake2b
+from itertools import zip_longest
 from typing import Literal, Protocol, get_args
 
 from proxy.files.lines import FORGOTTEN, comment, decoded, link_code, link_of, many_lines, one_line, parted
@@ -148,8 +149,8 @@ def parsed(text: str) -> Snapshot:
 
 def turns(said: Sequence[Said]) -> Iterator[tuple[Said, ...]]:
     """Yields the messages in groups: each of the user with the answers to it."""
-    starts = [0, *(at for at, each in enumerate(said) if each.role == "user" and at)]
-    return (tuple(said[start:stop]) for start, stop in zip(starts, [*starts[1:], len(said)], strict=True))
+    starts = [at for at, each in enumerate(said) if each.role == "user" or not at]
+    return (tuple(said[start:stop]) for start, stop in zip_longest(starts, starts[1:]))
 
 
 def is_head(line: str) -> bool:

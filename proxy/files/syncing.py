@@ -116,8 +116,6 @@ class Syncs:
 
     async def _synced(self, folder: Folder, scope: str, deletions: Deletions, *, only_look: bool) -> Synced:
         rows = 0
-        if not only_look:
-            await self._in_thread(lambda: folder.prune(self.clock()))
         for _ in range(TRIES):
             found = await self._in_thread(lambda: self._read(folder))
             facts = await self.memory.facts(scope)

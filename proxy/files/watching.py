@@ -17,6 +17,7 @@ from typing import TypeAlias, TypeVar
 import watchfiles
 
 from proxy.files.layout import MEMORY
+from proxy.files.looking import with_wipes
 from proxy.files.merging import Deletions
 from proxy.files.names import folder_of
 from proxy.files.syncing import SETTLED, Synced, Syncs
@@ -48,6 +49,9 @@ class Watcher:
     scan: float  # seconds between two
     is_watching: bool = True
     on_synced: Callable[[Synced], object] = lambda _synced: None
+    on_scanned: Callable[[list[str]], object] = lambda _scopes: (
+        None
+    )  # gets those in whose folders a wipe has put something aside
     on_failure: Callable[[str, str], object] = lambda _stage, _reason: None
     last: dict[str, Synced] = field(default_factory=dict)  # by scope
     _due: dict[str, float] = field(default_factory=dict)  # by scope: the loop's time
@@ -110,6 +114,7 @@ class Watcher:
             if signature is None or self._seen.get(scope) != (signature, await self.version(scope)):
                 self._later(scope, 0.0)
                 due += 1
+        self.on_scanned(await self._in_thread(lambda: with_wipes(self.syncs.root)))
         return due
 
     async def settled(self) -> None:

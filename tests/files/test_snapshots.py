@@ -157,3 +157,7 @@ def test_a_name_that_tells_what_is_gone_is_changed() -> None:
     snapshots.retitle(files, "snapshots/2026-11-23-viajar-lima-mayo.md")
     assert list(files) == ["snapshots/2026-11-23.md"]
     assert b"# Conversation" in files["snapshots/2026-11-23.md"]
+
+
+def test_a_conversation_in_which_nothing_was_said_has_no_turns() -> None:
+    assert list(snapshots.turns(())) == []
