@@ -17,6 +17,7 @@ ELSEWHERE = {
     "bench/upstream.py": "tests/bench/test_load.py",
     "memory/watching.py": "tests/files/test_remembering.py",
     "observe/labels.py": "tests/observe/test_catalogue.py: every value is counted somewhere",
+    "cli/remembered.py": "tests/cli/test_memory.py: every command has them",
     "reuse/gate.py": "tests/reuse/test_moment.py, tests/reuse/test_feelings.py and tests/reuse/test_effects.py",
     "reuse/sentence.py": "tests/reuse/test_standing.py: whether a text of such sentences stands alone",
     "reuse/substitutes.py": "tests/reuse/test_licences.py: every licence with its rows",

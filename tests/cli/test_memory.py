@@ -59,7 +59,7 @@ class Olvido:
 
     def __call__(self, command: str, *arguments: str) -> tuple[int, str, str]:
         """Status, standard output and standard error."""
-        status = main(["memory", command, "--config", self.file, *arguments])
+        status = main(["memory", *command.split(), "--config", self.file, *arguments])
         return (status, *self.capsys.readouterr())
 
     def configured(self, text: str) -> None:
