@@ -70,7 +70,7 @@ class Synced:
 class _Read:
     """A file, and the text that its person had before them."""
 
-    data: bytes | None
+    saved: bytes | None  # None: there is no file
     text: texts.Text
     document: Document
     base: Document | None
@@ -123,11 +123,11 @@ class Syncs:
             forgotten = await self.memory.forgotten(scope, unknown) if unknown else set()
             merged = await self._in_thread(lambda: self._merged(scope, found, facts, forgotten, deletions))  # noqa: B023
             text = _text(found, merged)
-            is_written = text != found.text.text if found.data is not None else bool(merged.document.lines)
+            is_written = text != found.text.text if found.saved is not None else bool(merged.document.lines)
             done = Synced(scope, "", self.clock(), rows + len(merged.rows), is_written, merged.waiting)
             if only_look:
                 return done
-            if merged.waiting and found.data is not None and found.age < SETTLED and not found.document.is_waiting:
+            if merged.waiting and found.saved is not None and found.age < SETTLED and not found.document.is_waiting:
                 return replace(done, rows=rows, is_written=False, is_unsettled=True)
             if merged.rows:
                 self.on_step("memory")
@@ -176,7 +176,7 @@ class Syncs:
         """Writes the file. False if something else stands there by now."""
         self.on_step("file")
         data = texts.encode(replace(found.text, text=text))
-        if folder.write(MEMORY, data, instead_of=found.data, keeps=not merged.has_forgotten) is not None:
+        if folder.write(MEMORY, data, instead_of=found.saved, keeps=not merged.has_forgotten) is not None:
             return False
         if not merged.waiting:
             self.on_step("base")
