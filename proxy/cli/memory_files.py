@@ -42,8 +42,9 @@ class _Stored:
     async def forgotten(self, scope: str, values: Sequence[str]) -> set[str]:
         return await serving.forgotten(self.memory.archive, scope, values)
 
-    async def write(self, scope: str, rows: Sequence[Fact]) -> None:
-        self.memory.facts.put(scope, rows)
+    async def write(self, scope: str, rows: Sequence[Fact], known: Collection[str]) -> None:
+        there = {fact.id for fact in await self.memory.facts.all(scope)}
+        self.memory.facts.put(scope, [row for row in rows if row.id in there or row.id not in known])
         await self.memory.written()
 
 
@@ -142,10 +143,10 @@ async def forgotten(memory: Memory, scope: str, facts: Sequence[Fact]) -> None:
     )
     told = journal.forgotten(sorted(gone.facts), time.time(), " ".join(sorted(gone.values)))
     with _syncs(memory) as syncs:
-        await syncs.sync(scope)
         folder = Folder(syncs.root, scope)
         try:
             await asyncio.to_thread(forget, folder, gone, told)
+            await syncs.sync(scope)
         except Unusable as error:
             raise Refused(f"it was forgotten, but not in the files: {error}; run the command again") from None
 

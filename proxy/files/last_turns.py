@@ -15,5 +15,7 @@ async def last_turns(library: Library, executor: Executor, scope: str, session: 
     await library.archive.flush()
     if (newest := await library.archive.latest(scope, session)) is not None:
         return await library.archive.path(scope, newest.link, MOST)
+    if library.archive.keeps:
+        return ()  # what this process has of it in memory was forgotten by another
     shelf = await library.shelf(scope)
     return await asyncio.get_running_loop().run_in_executor(executor, shelf.turns_of, session, MOST)

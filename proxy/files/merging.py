@@ -27,6 +27,7 @@ from proxy.files.document import (
     with_added,
     written,
 )
+from proxy.files.lines import FORGOTTEN
 from proxy.files.names import SHORT, codes, long_code
 from proxy.types import DOMAINS, Confidence, Fact, FactSource
 
@@ -83,14 +84,14 @@ def merge(
     the scope. `forgotten`: texts of lines that were forgotten."""
     known = _Facts({fact.id: fact for fact in facts}, scope, now)
     before = _of_base(base, known)
-    ended = _ended(base, known, forgotten)
-    outcomes, held = _read(file, before, known, read, ended, is_first=base is None)
-    gone = [] if deletions == "undo" else _gone(before, known, held)
+    gone = _Gone(frozenset(forgotten), _without_words(base, known))
+    outcomes, held = _read(file, before, known, read, gone, is_first=base is None)
+    deleted = [] if deletions == "undo" else _deleted(before, known, held)
     waiting, pending = None, frozenset[str]()
-    if gone and deletions == "ask" and not file.is_confirmed and _are_many(len(gone), len(before), file):
-        waiting, pending = Waiting(len(gone), len(before)), frozenset(fact.id for fact in gone)
+    if deleted and deletions == "ask" and not file.is_confirmed and _are_many(len(deleted), len(before), file):
+        waiting, pending = Waiting(len(deleted), len(before)), frozenset(fact.id for fact in deleted)
     else:
-        for fact in gone:
+        for fact in deleted:
             known.delete(fact)
     lines = _lines(file, outcomes, known, held.shown | pending)
     return Merged(Document(lines, file.number), known.changed(), waiting, held.has_forgotten)
@@ -215,13 +216,14 @@ def _of_base(base: Document | None, known: _Facts) -> dict[str, _Was]:
     return found
 
 
-def _ended(base: Document | None, known: _Facts, forgotten: Collection[str]) -> frozenset[tuple[str | None, str]]:
-    """Returns the lines that were forgotten, by code and text: those of the base whose facts are not even history; with
-    any code, those whose texts are known to be."""
-    gone = (
-        (line.code, line.text) for line in (base.bullets if base else ()) if line.code and not known.meant(line.code)
-    )
-    return frozenset([*gone, *((None, text) for text in forgotten)])
+def _without_words(base: Document | None, known: _Facts) -> set[str]:
+    """Returns the codes of lines that lost their words in the base: what they said was forgotten. That a fact is not
+    known is not enough: a database may be new, or have come out of a backup."""
+    return {
+        line.code
+        for line in (base.bullets if base else ())
+        if line.code is not None and line.text in FORGOTTEN and not known.meant(line.code)
+    }
 
 
 def _one(names: Sequence[str], text: str, known: _Facts) -> str | None:
@@ -230,6 +232,14 @@ def _one(names: Sequence[str], text: str, known: _Facts) -> str | None:
         return names[0] if names else None
     same = [name for name in names if one_line(known.by_id[name].value) == text]
     return min(same or names, key=lambda name: known.by_id[name].created_at)
+
+
+@dataclass(frozen=True, slots=True)
+class _Gone:
+    """What was forgotten."""
+
+    texts: frozenset[str]
+    codes: set[str]
 
 
 @dataclass(slots=True)
@@ -253,7 +263,7 @@ def _read(
     before: Mapping[str, _Was],
     known: _Facts,
     read: Read,
-    ended: frozenset[tuple[str | None, str]],
+    gone: _Gone,
     *,
     is_first: bool,
 ) -> tuple[dict[int, _Shown | None], _Held]:
@@ -267,9 +277,8 @@ def _read(
     for place, bullet in bullets:
         name = names.get(place)
         if name is None:
-            is_forgotten = bullet.code is not None and not ended.isdisjoint(
-                {(bullet.code, bullet.text), (None, bullet.text)}
-            )
+            is_known = bullet.code is not None and (bullet.text in gone.texts or bullet.code in gone.codes)
+            is_forgotten = is_known or bullet.text in FORGOTTEN
             held.has_forgotten = held.has_forgotten or is_forgotten
             outcomes[place] = None if is_forgotten else _new(bullet, known, read, held)
         else:
@@ -311,7 +320,8 @@ def _known(
     if fact is None:
         return _of_ended(bullet, name, was, known, read, held, is_first=is_first)
     says = one_line(fact.value)
-    is_edited = bullet.text not in (was.text if was else says, says)
+    # A text whose base is unknown may be older than what memory has now.
+    is_edited = bullet.text not in (was.text if was else one_line(known.by_id[name].value), says)
     if fact.id in held.shown:  # another line shows it: both became one in memory
         return _new(bullet, known, read, held) if is_edited else None
     section = domain_of(fact.domain)
@@ -350,7 +360,7 @@ def _new(bullet: Bullet, known: _Facts, read: Read, held: _Held) -> _Shown | Non
     return _Shown(fact.id)
 
 
-def _gone(before: Mapping[str, _Was], known: _Facts, held: _Held) -> list[Fact]:
+def _deleted(before: Mapping[str, _Was], known: _Facts, held: _Held) -> list[Fact]:
     """Returns the facts whose lines were deleted, as far as memory has not changed them since."""
     found = {
         now.id: now

@@ -8,6 +8,7 @@ from datetime import timedelta
 from hashlib import blake2b
 
 from proxy.files import journal, snapshots
+from proxy.files.document import parse
 from proxy.files.lines import FORGOTTEN, LINK_BYTES, one_line, parted
 from proxy.files.scrubbing import Gone
 from proxy.memory.commands import mark
@@ -17,6 +18,7 @@ from proxy.types import ArchivedTurn, Utterance
 MOST_MESSAGES = 2_000  # of the files of a scope
 DAYS = 2  # of logs that are recalled: today's and yesterday's
 _DAY = timedelta(days=1).total_seconds()
+_OF_FACTS = re.compile(r"MEMORY(?:-\d+)?\.md$")  # the names of texts of MEMORY.md, also of older ones
 _BULLET = re.compile(r"[ \t]*(?:[-*+]|\d+[.)])[ \t]+")
 _CLOCK = re.compile(r"([01]\d|2[0-3]):([0-5]\d)\b[ \t]*")
 
@@ -73,6 +75,8 @@ def gone(files: Mapping[str, str], was_forgotten: Has) -> Gone:
 def _said_in(name: str, text: str) -> Iterator[tuple[bytes | None, str]]:
     if name.startswith(snapshots.FOLDER):
         return ((each.link, each.text) for each in snapshots.parsed(text).said if each.text)
+    if _OF_FACTS.search(name):
+        return ((None, bullet.text) for bullet in parse(text).bullets)
     events = (journal.parsed(line, 0.0) for line in text.split("\n"))
     return ((event.link, event.words) for event in events if event is not None and event.words)
 

@@ -18,6 +18,7 @@ from time import time
 from typing import TypeAlias, TypeVar
 
 from proxy.files import journal, recalling, scrubbing, snapshots
+from proxy.files.aside import ASIDE
 from proxy.files.folder import Folder
 from proxy.files.journal import Learnt
 from proxy.files.lines import decoded
@@ -101,28 +102,30 @@ class Remembering:
         at, gone = self._clock(), Gone(frozenset(ids), frozenset(links), frozenset(values))
         self._remember(scope, _Past(at, gone))
         told = journal.forgotten(sorted(ids), at, " ".join(sorted(values)))
-        self._put(scope, lambda folder: forget(folder, gone, told), self._pauses)
+        self._put(scope, lambda folder: forget(folder, gone, told), must=True)
 
     def wiped(self, scope: str, at: float, until: float) -> None:
         """Puts everything aside until then; it goes for good if that is now."""
         self._remember(scope, _Past(at, Gone(), is_wipe=True))
-        self._put(scope, lambda folder: _put_aside(folder, at, until), self._pauses)
+        self._put(scope, lambda folder: _put_aside(folder, at, until), must=True)
 
     def restored(self, scope: str, until: float) -> None:
         """Brings back what was put aside."""
         self._past.pop(scope, None)
-        self._put(scope, lambda folder: folder.bring_back(until), self._pauses)
+        self._put(scope, lambda folder: folder.bring_back(until), must=True)
 
     def tidy(self, scopes: Collection[str]) -> None:
         """Removes what was put aside, of these people, for good where its time has passed."""
         for scope in scopes:
-            self._put(scope, lambda folder: folder.prune(self._clock()), self._pauses)
+            self._put(scope, lambda folder: folder.prune(self._clock()), must=True)
 
     def erased(self, scope: str) -> None:
-        """Removes the folder of a person who was erased."""
+        """Leaves what waits for the folder of a person who was erased."""
         self._past.pop(scope, None)
         self._checked.pop(scope, None)
-        self._put(scope, Folder.remove, self._pauses)
+        waiting = self._waiting.get(scope)
+        while waiting is not None and len(waiting) > 1:  # the first is under way
+            _finish(waiting.pop(), is_done=False)
 
     async def ended(self, scope: str, session: str, why: str) -> None:
         """Writes the snapshot of a conversation that has ended; returns when that is done, or has failed."""
@@ -163,7 +166,7 @@ class Remembering:
                 turns = recalling.remembered(files, scope, has, now)
                 found.append((BesideTurns(tuple(turn for turn in turns if turn.at > wiped_at), stands), gone))
 
-        piece = self._put(scope, look)
+        piece = self._put(scope, look, again=False)
         if piece is None or await piece.done is None:
             return None
         if is_first:
@@ -173,7 +176,7 @@ class Remembering:
             return None
         (beside, gone), *_ = found
         if gone:
-            self._put(scope, lambda folder: forget(folder, gone, ()), self._pauses)
+            self._put(scope, lambda folder: forget(folder, gone, ()), must=True)
         return beside
 
     # --- work on folders ----------------------------------------------------------------------------------------------
@@ -192,11 +195,12 @@ class Remembering:
         """Ends the thread, without waiting for a disk that hangs."""
         self._thread.shutdown(wait=False, cancel_futures=True)
 
-    def _put(self, scope: str, work: Work[object], pauses: tuple[float, ...] = ()) -> _Piece | None:
+    def _put(self, scope: str, work: Work[object], *, must: bool = False, again: bool = True) -> _Piece | None:
+        """`must`: it is done however much is waiting; `again`: it is tried again if it fails."""
         if base_of(scope) != scope:
             return None
-        waiting = self._waiting.get(scope)
-        if waiting is not None and len(waiting) >= WAITING and not pauses:
+        waiting, pauses = self._waiting.get(scope), self._pauses if again else ()
+        if waiting is not None and len(waiting) >= WAITING and not must:
             Attempts(self._on_fail_open).call("files", _overrun, fallback=None)
             return None
         piece = _Piece(work, asyncio.get_running_loop().create_future(), pauses)
@@ -272,8 +276,9 @@ def _texts(folder: Folder, now: float, *, every: bool) -> dict[str, str]:
     known = folder.names()
     names = recalling.names(known, now)
     left = MOST_READ
-    if every:
-        names, left = list(dict.fromkeys([*names, *known])), MOST_CHECKED
+    if every:  # older texts, too: a process may have been killed before it has taken words out of them
+        older = [name for name in reversed(folder.every()) if not name.startswith(ASIDE)]
+        names, left = list(dict.fromkeys([*names, *known, *older])), MOST_CHECKED
     found: dict[str, str] = {}
     for name in names:
         data = folder.read(name) or b""

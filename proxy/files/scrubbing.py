@@ -9,7 +9,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Protocol
 
 from proxy.files import snapshots
@@ -57,6 +57,10 @@ class Gone:
         """Tells whether a comment with the code of a fact, short or whole, or of a message means something of it."""
         of_fact = _CODE.fullmatch(fact) is not None and any(code.startswith(fact) for code in self._codes)
         return of_fact or link in self._link_codes
+
+    def is_value(self, text: str) -> bool:
+        """Tells whether a text is one of the values, however it is written."""
+        return normal(text) in self._words
 
     def is_in(self, text: str) -> bool:
         """Tells whether a text has the words of a value."""
@@ -118,15 +122,14 @@ class Gone:
 
 
 def scrub(files: ScrubbedTexts, gone: Gone) -> None:
-    """Takes the words of what was forgotten out of every file of a folder, which is locked meanwhile, but for
-    MEMORY.md: that is kept like the database. No older text is kept. Raises what ails one of the files, once the others
-    are done."""
+    """Takes the words of what was forgotten out of every file of a folder, which is locked meanwhile. Of MEMORY.md only
+    lines that are such a fact lose theirs: others are facts of their own. No older text is kept. Raises what ails one
+    of the files, once the others are done."""
     ailing: list[Exception] = []
     for name in files.every():
-        if name == _MEMORY:
-            continue
+        change = _of_facts if name == _MEMORY else scrubbed
         try:
-            replaced(files, name, lambda text: scrubbed(text, gone), keeps=never)
+            replaced(files, name, partial(change, gone=gone), keeps=never)
             if name.startswith(snapshots.FOLDER):
                 snapshots.retitle(files, name)
         except Exception as error:  # noqa: BLE001 (the words are in other files too)
@@ -138,6 +141,17 @@ def scrub(files: ScrubbedTexts, gone: Gone) -> None:
 def scrubbed(text: str, gone: Gone) -> str:
     """Returns the text of a file without the words of what was forgotten; the same text, if it has none of them."""
     return _lines(_snapshot(text, gone), gone)
+
+
+def _of_facts(text: str, gone: Gone) -> str:
+    lines = _ENDS.split(text)
+    for number in range(0, len(lines), 2):
+        said, note, names = parted(lines[number])
+        opens = _opens(said)
+        words = said[len(opens) :].strip()
+        if words and words not in FORGOTTEN and (gone.names(names.get("o", ""), "") or gone.is_value(words)):
+            lines[number] = f"{opens}{FORGOTTEN[_is_spanish(words)]}{note}"
+    return "".join(lines)
 
 
 def without(snapshot: Snapshot, gone: Gone, *, until: float = float("inf")) -> Snapshot:

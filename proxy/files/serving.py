@@ -5,6 +5,7 @@ people do there goes to memory.
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from time import time
 
 from proxy.config.model import MemoryFiles
 from proxy.conversation.whole_commands import before_end
@@ -14,10 +15,14 @@ from proxy.files.syncing import Syncs
 from proxy.files.watching import Watcher
 from proxy.memory.commands import mark
 from proxy.memory.library import Library
+from proxy.memory.shelf import Shelf
+from proxy.storage.base import StorageError
 from proxy.storage.opening import Storage
 from proxy.storage.recollection import Archive
 from proxy.tasks import Tasks
 from proxy.types import ArchivedTurn, Fact
+
+SKEW = 2.0  # seconds by which clocks of machines differ
 
 
 @dataclass(slots=True)
@@ -32,14 +37,32 @@ class LibraryMemory:
 
     async def forgotten(self, scope: str, values: Sequence[str]) -> set[str]:
         """Returns which of these values were forgotten."""
-        return await forgotten(self.library.archive, scope, values)
-
-    async def write(self, scope: str, rows: Sequence[Fact]) -> None:
-        """Writes facts; they are durable once it returns. History that was forgotten meanwhile does not come back."""
         shelf = await self.library.shelf(scope)
-        left = [row for row in rows if row.superseded_by is None or mark(row.value) not in shelf.forgotten]
+        here = {value for value in values if mark(value) in shelf.forgotten}  # also where no turns are kept
+        return here | await forgotten(self.library.archive, scope, values)
+
+    async def write(self, scope: str, rows: Sequence[Fact], known: Collection[str]) -> None:
+        """Writes facts; they are durable once it returns. What was forgotten meanwhile does not come back. Raises
+        StorageError, also where storage has refused them."""
+        shelf, store, began = await self.library.shelf(scope), self.library.facts, time() - SKEW
+        there = {fact.id for fact in await store.all(scope)}
+        left = [row for row in rows if row.id in there or row.id not in known]
         self.library.learn(scope, shelf, left)
-        await self.library.facts.flush()
+        await store.flush()
+        written = {fact.id: fact for fact in await store.all(scope)}
+        if any(row.id not in written for row in left):
+            raise StorageError("what a file says could not be stored")
+        old = {row.id: mark(row.value) for row in left if row.id in known}
+        gone = await self.library.archive.forgotten_at(scope, tuple(old.values()))
+        if ids := [name for name, each in old.items() if gone.get(each, 0.0) >= began]:  # by another process, just then
+            self._erase(scope, shelf, ids)
+            await store.flush()
+
+    def _erase(self, scope: str, shelf: Shelf, ids: Sequence[str]) -> None:
+        for name in ids:
+            shelf.facts.pop(name, None)
+        shelf.changes += 1
+        self.library.facts.forget(scope, ids)
 
 
 async def forgotten(archive: Archive, scope: str, values: Sequence[str]) -> set[str]:
@@ -112,7 +135,8 @@ class Files:
         self.watcher.changed(scope)
 
     def drop(self, scope: str) -> None:
-        """Removes the folder of a person who was erased."""
+        """Leaves the work on the folder of a person who was erased. `olvido erase` removes it: by the time that this
+        process hears of it, they may have come back."""
         self.watcher.drop(scope)
         self._keeper.erased(scope)
 

@@ -9,7 +9,7 @@ and from a text whose base was not kept nothing was deleted. What a person saves
 import asyncio
 import logging
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import Executor
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -48,8 +48,9 @@ class Remembered(Protocol):
     async def forgotten(self, scope: str, values: Sequence[str]) -> set[str]:
         """Returns which of these values were forgotten. Raises StorageError."""
 
-    async def write(self, scope: str, rows: Sequence[Fact]) -> None:
-        """Writes facts; they are durable once it returns. Raises StorageError."""
+    async def write(self, scope: str, rows: Sequence[Fact], known: Collection[str]) -> None:
+        """Writes facts; they are durable once it returns. `known`: the ids of those that are not new: what was
+        forgotten of them meanwhile does not come back. Raises StorageError."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,13 +107,17 @@ class Syncs:
         folder = Folder(self.root, scope)
         folder.on_step = self.on_step
         place = folder.path.relative_to(self.root).as_posix()
+        stack = ExitStack()
         try:
-            with ExitStack() as stack:
-                if not only_look:
-                    await self._in_thread(lambda: stack.enter_context(folder.locked()))
-                return replace(await self._synced(folder, scope, deletions, only_look=only_look), folder=place)
+            if not only_look:
+                await self._in_thread(lambda: stack.enter_context(folder.locked()))
+            done = await self._synced(folder, scope, deletions, only_look=only_look)
         except Unusable as error:
             return Synced(scope, place, self.clock(), problem=str(error))
+        finally:
+            # In the thread that has the lock, behind what is under way there if this is cancelled.
+            self.executor.submit(stack.close)
+        return replace(done, folder=place)
 
     async def _synced(self, folder: Folder, scope: str, deletions: Deletions, *, only_look: bool) -> Synced:
         rows = 0
@@ -131,7 +136,7 @@ class Syncs:
                 return replace(done, rows=rows, is_written=False, is_unsettled=True)
             if merged.rows:
                 self.on_step("memory")
-                await self.memory.write(scope, merged.rows)
+                await self.memory.write(scope, merged.rows, {fact.id for fact in facts})
                 rows += len(merged.rows)
             if not is_written or await self._in_thread(lambda: self._write(folder, found, merged, text)):  # noqa: B023
                 return done
@@ -142,7 +147,10 @@ class Syncs:
         data = folder.read(MEMORY)
         text = texts.decode(data or b"")
         document = parse(text.text)
-        kept = {int(match[1]): name for name in folder.kept() if (match := _SYNCED.fullmatch(name)) is not None}
+        kept: dict[int, str] = {}  # of equal numbers, which a wipe that was undone leaves, the last one
+        for each in sorted(folder.kept(), key=lambda each: each.partition("-")[2]):
+            if (match := _SYNCED.fullmatch(each)) is not None:
+                kept[int(match[1])] = each
         newest = max(kept, default=0)
         number = newest if document.number is None else document.number
         base = None

@@ -182,8 +182,10 @@ class Watcher:
         loop = asyncio.get_running_loop()
         try:
             while self._due and not self._stopping.is_set():
-                scope, due = min(self._due.items(), key=lambda each: each[1])
-                if (wait := due - loop.time()) > 0:
+                now = loop.time()
+                scope = next((each for each, due in self._due.items() if due <= now), None)
+                if scope is None:
+                    wait = min(self._due.values()) - now
                     with contextlib.suppress(TimeoutError):
                         await asyncio.wait_for(self._stopping.wait(), min(wait, GATHERED))
                     continue

@@ -237,8 +237,18 @@ class TurnIndex:
         """Returns the links of all messages in the turns of these messages."""
         said = [self.message(self._numbers[link]) for link in links if link in self._numbers]
         turns = {(each.session, each.turn) for each in said}
-        mates = (each for each in self._messages.since(0) if each and (each.session, each.turn) in turns)
-        return {each.link for each in mates} if turns else set()
+        runs: list[tuple[bool, set[bytes]]] = []  # of messages that came together: is it known whom they answer? links
+        last: tuple[int, tuple[str, int]] | None = None
+        for number, each in enumerate(self._messages.since(0) if turns else ()):
+            if each is None or (turn := (each.session, each.turn)) not in turns:
+                continue
+            if each.role == "user" or last != (number - 1, turn):
+                runs.append((each.role == "user", set()))
+            runs[-1][1].add(each.link)
+            last = number, turn
+        # Numbers of turns begin again where a conversation was cleared: what answers another message stays.
+        meant = [links_of for is_whole, links_of in runs if not (is_whole and links_of.isdisjoint(links))]
+        return set().union(*meant)
 
     def said_in(self, session: str) -> list[IndexedMessage]:
         """Returns the messages of a session, in the order they came."""

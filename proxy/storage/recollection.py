@@ -74,6 +74,10 @@ class Archive(Queued, Protocol):
     caller's order of passages. Turns are kept for `memory.archive_ttl`."""
 
     @property
+    def keeps(self) -> bool:
+        """False if the store keeps nothing."""
+
+    @property
     def ttl(self) -> float:
         """Seconds that a turn is kept."""
 

@@ -15,7 +15,7 @@ import resource
 import sys
 import tempfile
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from statistics import median
@@ -47,7 +47,7 @@ class Stored:
     async def forgotten(self, scope: str, values: list[str]) -> set[str]:
         return set()
 
-    async def write(self, scope: str, rows: tuple[Fact, ...]) -> None:
+    async def write(self, scope: str, rows: tuple[Fact, ...], known: Collection[str] = ()) -> None:
         self.store.put(scope, rows)
         await self.store.flush()
 

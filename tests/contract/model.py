@@ -190,6 +190,8 @@ class ModelArchive:
     def ttl(self) -> float:
         raise NotImplementedError
 
+    keeps = True
+
     async def shelf(self, scope: str, now: float) -> StoredShelf | None:
         raise NotImplementedError  # a copy of the rest
 

@@ -5,7 +5,7 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -30,7 +30,7 @@ class Stored:
     async def forgotten(self, scope: str, values: Sequence[str]) -> set[str]:
         return set()
 
-    async def write(self, scope: str, rows: Sequence[Fact]) -> None:
+    async def write(self, scope: str, rows: Sequence[Fact], known: Collection[str] = ()) -> None:
         self.store.put(scope, rows)
         await self.store.flush()
 

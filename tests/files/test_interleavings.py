@@ -4,7 +4,7 @@ whatever anybody wrote, and nobody deleted, stays; and syncing comes to an end."
 import asyncio
 import os
 import tempfile
-from collections.abc import Coroutine, Sequence
+from collections.abc import Collection, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 from pathlib import Path
@@ -46,7 +46,7 @@ class Memory:
     async def forgotten(self, scope: str, values: Sequence[str]) -> set[str]:
         return self.gone & set(values)
 
-    async def write(self, scope: str, rows: Sequence[Fact]) -> None:
+    async def write(self, scope: str, rows: Sequence[Fact], known: Collection[str] = ()) -> None:
         self.store.put(scope, rows)
 
     async def forget(self, scope: str, fact: Fact) -> None:

@@ -127,8 +127,9 @@ def test_nothing_of_a_value_is_left_in_any_file(told: tuple[str, list[str]], oth
     assert files == once
 
 
-def test_memory_itself_is_left_to_its_sync_and_one_ailing_file_keeps_no_other() -> None:
-    files = Held({"MEMORY.md": b"- I drink green tea", "2026-11-22.md": b"x", "2026-11-23.md": LOG.encode()})
+def test_of_memory_itself_other_facts_keep_their_words_and_one_ailing_file_keeps_no_other() -> None:
+    told = b"- I drink green tea\n- I drink green tea and coffee <!-- o:zzzz -->\n"
+    files = Held({"MEMORY.md": told, "2026-11-22.md": b"x", "2026-11-23.md": LOG.encode()})
     read = files.read
 
     def failing(name: str) -> bytes | None:
@@ -139,7 +140,7 @@ def test_memory_itself_is_left_to_its_sync_and_one_ailing_file_keeps_no_other() 
     files.read = failing  # type: ignore[method-assign]
     with pytest.raises(OSError, match="ails"):
         scrub(files, GONE)
-    assert files["MEMORY.md"] == b"- I drink green tea"
+    assert files["MEMORY.md"] == b"- forgotten\n- I drink green tea and coffee <!-- o:zzzz -->\n"
     assert b"green tea" not in files["2026-11-23.md"]
 
 
