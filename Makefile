@@ -50,7 +50,7 @@ golden-check: $(DEV_READY)   ## does the proxy do what it did, in conversations 
 golden: $(DEV_READY)         ## what the proxy did in conversations that were written down, anew; after a change that is meant
 	$(BIN)/python -m tests.golden --write
 
-notes-table: $(DEV_READY)    ## the architecture note's table, with the tests that are marked with its items
+notes-table: $(DEV_READY)    ## the tables of the notes, with the tests that are marked with their items
 	$(BIN)/python -m tests.notes --write
 
 format: $(DEV_READY)

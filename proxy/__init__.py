@@ -14,6 +14,7 @@ One capability, one room. Imports go down this list, never up:
     upstream/     the providers: routing, connections, retries, streams
     observe/      metrics and logs
     reuse/        reuse of stored answers: exact, and by intent
+    files/        memory as files: a folder per person, in step with memory both ways
     context/      planning of the prompt that is sent for a conversation, by prices
     memory/       facts, recall of old turns, forgetting
     conversation/ the scope and session of a request, and the progress of its conversation

@@ -1,10 +1,10 @@
-"""`python -m tests.notes [--write]`: the table of the architecture note names the tests that hold each item.
+"""`python -m tests.notes [--write]`: the tables of the notes name the tests that hold each item.
 
 An item is `SECTION/NUMBER`, as in the table's first column. A test says which ones it holds, where it stands:
 
     @pytest.mark.note("1.1/4", "7 SÍ/5")
 
-The table's last column is made of that. `--write` writes it; without it the command ends with 1 if it is out of date.
+The tables' last column is made of that. `--write` writes it; without it the command ends with 1 if one is out of date.
 """
 
 import ast
@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-NOTE = ROOT / "proxy" / "memory" / "README.md"
+MEMORY, FILES = (ROOT / "proxy" / room / "README.md" for room in ("memory", "files"))
+NOTES = (MEMORY, FILES)
 HEADING = "| § "
 NO_TEST = "—"
 
@@ -86,14 +87,16 @@ def written(text: str, tests: Mapping[str, Sequence[str]]) -> str:
 
 
 def main(arguments: Sequence[str]) -> int:
-    is_now = NOTE.read_text(encoding="utf-8")
-    shall_be = written(is_now, marked(ROOT))
-    if "--write" in arguments:
-        NOTE.write_text(shall_be, encoding="utf-8")
-    elif is_now != shall_be:
-        print(f"{NOTE.relative_to(ROOT)} is out of date: make notes-table")
-        return 1
-    return 0
+    tests, status = marked(ROOT), 0
+    for note in NOTES:
+        is_now = note.read_text(encoding="utf-8")
+        shall_be = written(is_now, tests)
+        if "--write" in arguments:
+            note.write_text(shall_be, encoding="utf-8")
+        elif is_now != shall_be:
+            print(f"{note.relative_to(ROOT)} is out of date: make notes-table")
+            status = 1
+    return status
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ MAPPED = [
         "conversation",
         "demo",
         "embedding",
+        "files",
         "http",
         "memory",
         "observe",
@@ -66,7 +67,7 @@ def test_the_map_of_the_house_names_its_rooms() -> None:
     assert [name for name in re.findall(r"\w+\.py|\w+/", told) if not (ROOT / "proxy" / name).exists()] == []
 
 
-@pytest.mark.parametrize("document", ["CONTRIBUTING.md", "proxy/memory/README.md"])
+@pytest.mark.parametrize("document", ["CONTRIBUTING.md", "proxy/memory/README.md", "proxy/files/README.md"])
 def test_the_paths_that_a_document_names_are_there(document: str) -> None:
     named = re.findall(r"`((?:proxy|tests|deploy|grafana)/[\w./]*)", (ROOT / document).read_text(encoding="utf-8"))
     assert named

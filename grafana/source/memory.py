@@ -121,7 +121,7 @@ MEMORY = dashboard(
                 Graph(
                     "Facts, by status",
                     "Of the scopes that are held in memory. active: goes with prompts; retrieval-only: if a question "
-                    "asks for it; stale: never, until confirmed; superseded: history.",
+                    "asks for it; stale: never, until confirmed; superseded and deleted: history.",
                     "short",
                     [Query("sum by (status) (olvido_facts)", "{{status}}")],
                     stacked=True,

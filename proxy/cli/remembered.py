@@ -1,4 +1,4 @@
-"""What the commands of `olvido memory` share: whose memory they mean, the stores of its database, and the terminal.
+"""The common parts of the commands of `olvido memory`: whose memory is meant, the stores of its database, the terminal.
 
 A command reads, or writes in one short transaction, which the proxy sees within a second. What it finds goes to
 standard output, what is wrong to standard error. Exit status 0: done; 1: it could not be; 2: it was not clear what.

@@ -1,22 +1,32 @@
 """Memory as files: a folder per person, which people open, correct and trust. The database stays the truth.
 
-names        names of folders; codes of facts in a file
-text         a file's text and its bytes: encodings, line ends
-folder       one person's folder on disk: guards, lock, reading, writing, putting aside
-               layout      what is in it, and which names it may have
-               atomic      a text takes the place of another; what came meanwhile stays
-               temporary   what a text is written to before that
-               exchange    the two system calls for it
-               history     `.history/`, older texts
-               aside       `.aside/`, what a wipe took away
-               handles     files and folders below an open folder; no link is followed
-unusable     the one error of all of these
-remembering  what happens to the memory of people, carried into their folders one after the other
-               journal     the daily log: what was decided, stated, asked to be remembered, and forgotten
-               snapshots   the last messages of a conversation that has ended
-               scrubbing   forgetting, in every file of a folder
-               recalling   turns to recall that only files have
-               last_turns  what a snapshot is made of
-               lines       words as they may stand in a file: no line, comment or control character of theirs
-               texts       changing a file that others may be changing
+serving.py      all folders in a process that serves: memory tells them what happens, and hears what people write
+
+names.py        names of folders; codes of facts in a file
+text.py         a file's text and its bytes: encodings, line ends
+document.py     MEMORY.md as lines: headings, bullets that are facts, anything else
+merging.py      the three-way merge of MEMORY.md: a person's changes on what memory has become
+syncing.py      the sync of one person's MEMORY.md with memory
+watching.py     the watcher: sees what was saved and what was learnt, and syncs it
+diffs.py        the difference between two texts of MEMORY.md
+looking.py      a look at folders: whose they are, the last syncs of a file
+
+remembering.py  what happens to the memory of people, carried into their folders one piece of work after the other
+  journal.py      the daily log: what was decided, stated, asked to be remembered, and forgotten
+  snapshots.py    the last messages of a conversation that has ended
+  last_turns.py   what a snapshot is made of
+  scrubbing.py    forgetting, in every file of a folder
+  recalling.py    turns to recall that only files have
+  lines.py        words as they may stand in a file: no line, comment or control character of theirs
+  texts.py        changing a file that others may be changing
+
+folder.py       one person's folder on disk: guards, lock, reading, writing, putting aside
+  layout.py       what is in it, and which names it may have
+  handles.py      files and folders below an open folder; no link is followed
+  atomic.py       a text takes the place of another; what came meanwhile stays
+  exchange.py     the two system calls for it
+  temporary.py    what a text is written to before that
+  history.py      `.history/`, older texts
+  aside.py        `.aside/`, what a wipe took away
+unusable.py     the one error of all of these: a clear line for people
 """

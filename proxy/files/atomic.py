@@ -24,7 +24,7 @@ Content = bytes | Unusable  # the latter: something stands there that is no text
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a file stands, and what may be done there."""
+    """The place of a file, and what may be done there."""
 
     folder: int  # descriptor of the person's folder
     at: int  # descriptor of the folder that the file is in
@@ -93,7 +93,7 @@ def _replaced(target: Place, made: str, data: bytes, instead_of: bytes) -> Conte
 
 
 def _put_back(target: Place, made: str, out: Content, data: bytes) -> Content:
-    """What came meanwhile, `out`, came out: it goes back, and so does whatever comes while that is done."""
+    """Puts back what came meanwhile and came out, `out`; and so whatever comes while that is done."""
     expected: Content = data
     is_ours = True  # what is expected to come out
     for _ in range(ROUNDS):

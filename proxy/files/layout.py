@@ -1,4 +1,4 @@
-"""What is in a person's folder, and which names it may have: no other is ever opened.
+"""The contents of a person's folder, and the names that they may have: no other is ever opened.
 
 MEMORY.md, 2026-11-23.md, snapshots/<slug>.md   what people open
 .history/       older texts of these, each with a number, a time and the name; `MEMORY-12.md`: the twelfth that we wrote

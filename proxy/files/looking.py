@@ -1,4 +1,4 @@
-"""What the folders tell: whose they are, and the last syncs of a file, by the texts that were kept of it."""
+"""A look at the folders: whose they are, and the last syncs of a file, by the texts that were kept of it."""
 
 import re
 from calendar import timegm

@@ -252,7 +252,7 @@ class _Held:
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
-    """What becomes of a line: the fact that it shows."""
+    """The fact that a line shows, which is what becomes of it."""
 
     fact: str  # id
     is_moved: bool = False  # by memory: it stands under another heading from now on

@@ -26,7 +26,7 @@ Step = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Temporary:
-    """What a temporary file is for."""
+    """The purpose of a temporary file."""
 
     name: str  # for which it was made, relative
     old: str  # hash of the text that it was to replace

@@ -161,6 +161,7 @@ def test_of_several_one_must_be_named(olvido: Olvido) -> None:
 # --- list and show ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.note("Rumi Fase 3/4")
 def test_a_table_tells_what_is_remembered_newest_first(olvido: Olvido) -> None:
     now = time()
     olvido.known(
@@ -239,6 +240,7 @@ def test_a_fact_is_shown_whole_with_its_history(olvido: Olvido) -> None:
     assert "perro" not in told
 
 
+@pytest.mark.note("Rumi Fact/2")
 @pytest.mark.parametrize(
     ("source", "turn", "told"),
     [
@@ -506,6 +508,7 @@ def test_a_deleted_fact_is_listed_and_not_confirmed_but_restored(olvido: Olvido)
 # --- export and import -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.note("Rumi Fase 3/4")
 def test_what_is_exported_is_imported_elsewhere_as_it_was_once(olvido: Olvido, tmp_path: Path) -> None:
     facts = [fact(1, superseded_by=fact(2).id, links=(b"\xff" * 16,)), fact(2, value="vivo en Córdoba «ñ» 🙂")]
     olvido.known(ANA, *facts)

@@ -264,7 +264,7 @@ DECISIONS: list[tuple[str, Rates, PromptSizes, CostSoFar, Terms, tuple[int, str]
 ]
 
 
-@pytest.mark.note("2.2/1")
+@pytest.mark.note("2.2/1", "Flush/1", "Variables/3")
 @pytest.mark.parametrize(
     ("at", "prompt", "costs", "terms", "expected"),
     [row[1:] for row in DECISIONS],

@@ -37,6 +37,7 @@ def contents(sent: tuple[Message, ...]) -> list[Any]:
     return [said.data["content"] for said in sent]
 
 
+@pytest.mark.note("Rumi Prompt/2")
 def test_with_nothing_to_say_and_nothing_left_out_it_is_what_the_client_sent() -> None:
     said = messages(*TOLD)
     assert lay_out(said, where(1, 1, 6)) == said
@@ -95,6 +96,7 @@ def test_where_an_upstream_prefers_it_the_head_ends_the_system_message(
     assert [(each.role, each.data["content"]) for each in sent] == expected
 
 
+@pytest.mark.note("Rumi Prompt/2")
 def test_without_a_head_there_is_no_system_message_either() -> None:
     said = messages(user("hi"))
     assert lay_out(said, where(0, 0, 0), role="system") == said

@@ -59,7 +59,7 @@ def test_a_strict_window_holds_its_turns_and_no_more() -> None:
     assert last.tokens.mechanisms.window == sum(map(counter.message, told[-1].case.messages[1:9]))
 
 
-@pytest.mark.note("v2 Builder/3")
+@pytest.mark.note("v2 Builder/3", "Rumi Prompt/1")
 def test_a_standing_fact_goes_with_the_first_message_and_stays_there() -> None:
     memory = Memory(standing=(ELSEWHERE,), facts=frozenset({ELSEWHERE.id}))
     first, second = Teller().tell(user("Hello"), assistant("Hi"), user("Tea?"), memory=memory)

@@ -80,7 +80,7 @@ async def store(backend: Backend, tmp_path: Path) -> AsyncIterator[FactStore]:
 
 
 class TestFactStore:
-    @pytest.mark.note("1.1/2")
+    @pytest.mark.note("1.1/2", "Rumi Fact/1")
     async def test_a_fact_comes_back_as_it_was_at_once_and_when_it_is_durable(self, store: FactStore) -> None:
         store.put("a/", [FACT])
         assert await store.all("a/") == [FACT]
@@ -88,6 +88,7 @@ class TestFactStore:
         assert await store.all("a/") == [FACT]
         assert await store.find(FACT.id) == ("a/", FACT)
 
+    @pytest.mark.note("Rumi Fact/2")
     async def test_a_deleted_fact_and_one_whose_source_had_another_name_come_back(self, store: FactStore) -> None:
         deleted = replace(FACT, superseded_by=FACT.id)
         store.put("a/", [deleted, replace(NEW, source=cast("FactSource", "inferred"))])

@@ -65,6 +65,7 @@ def test_a_command_is_a_message_that_is_nothing_else(content: Any, command: Comm
     assert command_in(message(system(content))) is None
 
 
+@pytest.mark.note("Rumi Comandos/2")
 @pytest.mark.parametrize(
     ("words", "key", "rest"),
     [

@@ -172,6 +172,7 @@ def test_of_a_tool_loop_behind_a_clear_only_the_results_are_sent(commanded: Prox
     assert [said["role"] for said in chat.sent()] == ["user", "assistant", "tool", "assistant", "user"]
 
 
+@pytest.mark.note("Rumi Sesión/4")
 def test_the_end_of_a_session_has_a_route_and_a_header(commanded: Proxy, demo: Demo) -> None:
     chat = Chat(commanded, demo, "sk-test", sends_all=False, session="ends")
     chat.say("Hello there.", source="upstream")

@@ -58,7 +58,7 @@ async def load_until_killed(proxy: Proxy, seconds: float) -> tuple[dict[str, flo
     return answered, killed
 
 
-@pytest.mark.note("v2 Flujo/2")
+@pytest.mark.note("v2 Flujo/2", "Rumi Sesión/5")
 @pytest.mark.long
 async def test_a_kill_under_load_loses_at_most_the_last_second_and_corrupts_nothing(
     demo: Demo, start_proxy: Callable[..., Proxy], tmp_path: Path

@@ -90,6 +90,7 @@ def rows(proxy: Proxy, words: str) -> list[str]:
     return [table for table, dump in dumps.items() if words in dump]
 
 
+@pytest.mark.note("Capas/1", "Variables/1")
 def test_what_somebody_says_is_in_their_file_and_what_they_write_there_in_their_next_conversation(
     filed: Proxy, demo: Demo
 ) -> None:
@@ -137,6 +138,7 @@ def test_a_large_deletion_is_told_on_the_command_line_and_by_the_api_and_waits(f
     assert sum(len(each["added"]) for each in syncs) >= 3
 
 
+@pytest.mark.note("Snapshots/1")
 def test_a_conversation_that_is_cleared_leaves_a_snapshot_that_is_recalled(filed: Proxy) -> None:
     say(filed, "sol", "My aunt Petronila repairs accordions in Chivilcoy.", "/clear")
     eventually(lambda: list((folder(filed, "sol") / "snapshots").glob("*.md")) if root(filed).glob("*/sol") else [])
@@ -144,6 +146,7 @@ def test_a_conversation_that_is_cleared_leaves_a_snapshot_that_is_recalled(filed
     assert "Petronila repairs accordions" in snapshot.read_text()
 
 
+@pytest.mark.note("Rumi Comandos/3")
 def test_what_is_forgotten_is_nowhere(filed: Proxy) -> None:
     say(filed, "teo", "Remember that my locker code is zq81w.", "And that I like tea.", "/clear")
     eventually(lambda: "zq81w" in memory(filed, "teo"))

@@ -77,6 +77,7 @@ def test_a_fact_is_one_line_that_is_read_as_it_was_written(value: str, code: str
         assert [(each.text, each.code) for each in parse(f"## work\n{bullet.raw}\n").bullets] == [(text, code)]
 
 
+@pytest.mark.note("Extender/3", "Rumi ADR/2")
 @given(st.text(max_size=200))
 def test_a_domain_has_a_heading_that_names_it(domain: str) -> None:
     name = domain_of(domain)

@@ -26,6 +26,7 @@ EVENTS = st.builds(
 )
 
 
+@pytest.mark.note("Capas/2", "Flush/3")
 @pytest.mark.parametrize(
     ("fact", "line"),
     [
@@ -46,6 +47,7 @@ def test_a_fact_has_a_line(fact: Fact, line: str) -> None:
 OLD = stated("I live in Lima", 1)
 
 
+@pytest.mark.note("Sync/4")
 @pytest.mark.parametrize(
     ("before", "after", "words"),
     [
@@ -76,6 +78,7 @@ def test_no_words_forge_a_line(told: list[Event]) -> None:
     assert [event.code for line in lines[2:-1] if (event := parsed(line, DAY))] == [event.code for event in told]
 
 
+@pytest.mark.note("Logs/1")
 @given(st.lists(EVENTS, max_size=5), st.lists(EVENTS, max_size=5))
 def test_what_is_told_is_not_told_again(first: list[Event], then: list[Event]) -> None:
     once = extended("", missing("", first, DAY), DAY)
@@ -99,6 +102,7 @@ def test_other_lines_are_somebody_elses(line: str) -> None:
     assert parsed(line, DAY) is None
 
 
+@pytest.mark.note("Capas/2")
 def test_each_day_has_a_file_in_utc() -> None:
     assert file_of(DAY) == "2026-11-23.md"
     assert file_of(DAY - 1) == "2026-11-22.md"
@@ -106,6 +110,7 @@ def test_each_day_has_a_file_in_utc() -> None:
         begun("MEMORY.md")
 
 
+@pytest.mark.note("Logs/2")
 @pytest.mark.parametrize(
     ("before", "after"),
     [

@@ -73,6 +73,7 @@ def test_a_person_without_a_file_gets_one() -> None:
     assert merged(BASE, BASE, FACTS).rows == ()
 
 
+@pytest.mark.note("Extender/3")
 def test_a_new_line_is_a_new_fact_under_its_heading() -> None:
     made = merged(BASE, BASE + "\n## garden\n- I grow roses\n", FACTS)
     assert [(row.domain, row.value, row.source, row.links) for row in made.rows] == [
@@ -105,6 +106,7 @@ def without(file: str, *gone: Fact) -> str:
     return "".join(f"{line}\n" for line in file.splitlines() if not any(CODE[each.id] in line for each in gone))
 
 
+@pytest.mark.note("Sync/2")
 @pytest.mark.parametrize(
     ("gone", "deletions", "waits"),
     [((ONE,), "ask", False), ((ONE, TWO), "ask", True), ((ONE, TWO), "carry out", False), (FACTS, "ask", True)],
@@ -168,6 +170,7 @@ def test_a_deleted_line_that_is_put_back_holds_again() -> None:
     assert merged(None, BASE, gone).rows == ()  # but nobody knows how old a text without a number is
 
 
+@pytest.mark.note("Sync/4", "Gotchas/2")
 def test_a_self_correction_is_in_no_file_and_none_is_made_of_a_line() -> None:
     own = fact(9, "I answer too long", domain="self_correction")
     made = merged(BASE, BASE + "## self_correction\n- be nice\n", [*FACTS, own])
@@ -248,6 +251,7 @@ def edited(draw: st.DrawFn, file: str) -> str:  # noqa: C901 (a case a way of ed
     return "\n".join(lines) + draw(st.sampled_from(["", "\n"]))
 
 
+@pytest.mark.note("Sync/1")
 @given(st.data())
 def test_no_words_are_lost_and_one_more_merge_changes_nothing(data: st.DataObject) -> None:
     then = data.draw(later(()))

@@ -81,6 +81,7 @@ def test_a_line_has_another_link_in_another_scope_or_file_and_when_it_is_changed
     assert moved[1].link == links[0]
 
 
+@pytest.mark.note("Snapshots/3")
 def test_the_turns_of_a_snapshot_have_the_links_of_their_messages() -> None:
     first, second = remembered({"snapshots/a.md": SNAPSHOT}, "a/b", nothing, NOON)
     assert (first.session, first.number, first.at, first.link) == ("s-7", 4, NOON, link("4.1"))
@@ -90,6 +91,7 @@ def test_the_turns_of_a_snapshot_have_the_links_of_their_messages() -> None:
     ]
 
 
+@pytest.mark.note("Logs/3", "Rumi ADR/4")
 def test_messages_that_the_archive_has_and_forgotten_ones_are_not_recalled() -> None:
     assert said(remembered({"snapshots/a.md": SNAPSHOT}, "a/b", {link("5.0"), link("4.1")}.__contains__, NOON)) == [
         "Where is Lima?", "In Ecuador.",
@@ -106,6 +108,7 @@ def test_a_message_in_two_snapshots_is_recalled_once() -> None:
     )
 
 
+@pytest.mark.note("Logs/3", "Decisiones/1")
 def test_only_the_logs_of_two_days_count_and_new_snapshots_come_first() -> None:
     every = [
         "2026-11-20.md",

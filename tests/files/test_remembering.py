@@ -84,11 +84,13 @@ async def house(tmp_path: Path) -> AsyncIterator[House]:
     opened.keeper.close()
 
 
+@pytest.mark.note("Extender/1")
 def test_it_follows_memory(house: House) -> None:
     watch: MemoryWatch = house.keeper
     assert watch is house.keeper
 
 
+@pytest.mark.note("Logs/1", "Archivos/3")
 async def test_what_is_learnt_is_in_the_daily_log_once(house: House) -> None:
     house.keeper.learnt(WHO, [TEA], {}, NOON)
     house.keeper.learnt(WHO, [TEA, LIMA], {}, NOON)
@@ -103,6 +105,7 @@ async def test_what_is_learnt_is_in_the_daily_log_once(house: House) -> None:
     assert house.failed == []
 
 
+@pytest.mark.note("Snapshots/3")
 async def test_a_conversation_that_ends_leaves_a_read_only_snapshot(house: House) -> None:
     await house.keeper.ended(WHO, "s-1", "idle")
     (name,) = house.folder.names()
@@ -273,6 +276,7 @@ async def test_a_forgetting_that_fails_is_tried_again(house: House) -> None:
     assert {reason for _, reason in house.failed} == {"Unusable"}
 
 
+@pytest.mark.note("Gotchas/3")
 async def test_a_disk_that_hangs_is_given_up_and_work_beyond_a_bound_is_left_out(tmp_path: Path) -> None:
     house, gate = House(tmp_path, deadline=0.01), threading.Event()
     house.keeper._put(WHO, lambda _folder: gate.wait(5.0))  # noqa: SLF001 (a disk that hangs)
@@ -396,6 +400,7 @@ async def test_a_snapshot_has_what_was_said_whether_it_is_archived_or_not(house:
     kept.executor.shutdown()
 
 
+@pytest.mark.note("Logs/3", "Rumi ADR/4")
 async def test_what_only_files_have_is_on_the_shelf_and_leaves_it_when_it_leaves_them(house: House) -> None:
     await house.keeper.ended(WHO, "s-1", "idle")
     house.folder.append(LOG, b"bought milk\n")

@@ -23,6 +23,7 @@ LOG = extended("", events(Learnt((TEA, LIMA), {}, NOON)), DAY)
 SHORT = codes([TEA.id, LIMA.id])
 
 
+@pytest.mark.note("Logs/2")
 def test_a_log_line_keeps_its_place_its_time_and_its_comment() -> None:
     before, after = LOG.split("\n"), scrubbed(LOG, GONE).split("\n")
     assert [at for at, (one, other) in enumerate(zip(before, after, strict=True)) if one != other] == [2]

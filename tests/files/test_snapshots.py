@@ -45,6 +45,7 @@ LIMA = (
 )
 
 
+@pytest.mark.note("Capas/3", "Archivos/3")
 def test_a_snapshot_is_a_text_that_a_person_reads() -> None:
     said = talk("Quiero viajar a Lima\nen mayo", "¿Con qué presupuesto?")
     codes = [link_code(each.link) for each in said.utterances]
@@ -75,6 +76,7 @@ def test_every_message_is_there_word_for_word(turns: list[ArchivedTurn]) -> None
     ]
 
 
+@pytest.mark.note("Snapshots/1")
 def test_the_last_messages_are_taken_and_long_ones_cut() -> None:
     turns = [talk(f"question {number}", "x" * (LONGEST + number), number=number) for number in range(1, 11)]
     said = taken(turns, "s", "idle").said
@@ -87,6 +89,7 @@ def test_any_text_can_be_read(data: bytes) -> None:
     parsed(data.decode("latin-1"))
 
 
+@pytest.mark.note("Snapshots/2")
 @pytest.mark.parametrize(
     ("turns", "name"),
     [

@@ -60,6 +60,7 @@ async def person(tmp_path: Path) -> Person:
     return made
 
 
+@pytest.mark.note("Capas/1", "Archivos/1", "Sync/3")
 async def test_what_memory_has_is_in_the_file_and_a_second_sync_does_nothing(person: Person) -> None:
     assert [each.text for each in parse(person.text()).bullets] == ["fact 1", "fact 2", "fact 3", "fact 4"]
     before = person.file.stat()
@@ -68,6 +69,7 @@ async def test_what_memory_has_is_in_the_file_and_a_second_sync_does_nothing(per
     assert person.file.stat().st_ino == before.st_ino
 
 
+@pytest.mark.note("Archivos/1", "Sync/2")
 async def test_what_a_person_writes_is_in_memory(person: Person) -> None:
     person.edit(lambda text: text.replace("fact 1 ", "fact one ").replace("- fact 3", "- I have a dog\n- fact 3"))
     assert (await person.sync()).rows == 3
@@ -99,6 +101,7 @@ async def test_a_file_that_is_being_saved_is_left_alone_for_a_moment(person: Per
     assert person.text() == ""
 
 
+@pytest.mark.note("Sync/2")
 async def test_a_large_deletion_waits_is_told_in_the_first_line_and_confirmed_there(person: Person) -> None:
     person.edit(lambda text: "".join(f"{line}\n" for line in text.splitlines() if "fact" not in line))
     done = await person.sync()
@@ -161,6 +164,7 @@ async def test_what_cannot_be_read_is_told_and_left_as_it_is(
     assert await person.holding() == ["fact 1", "fact 2", "fact 3", "fact 4"]
 
 
+@pytest.mark.note("Decisiones/2")
 @pytest.mark.parametrize(
     ("save", "encoding"),
     [
@@ -237,6 +241,7 @@ async def prepared(root: Path, folder: Path) -> None:
     await remember(fact(9, "new of memory"))
 
 
+@pytest.mark.note("Rumi Fact/4")
 @pytest.mark.parametrize(
     ("text", "heading", "domain", "key"),
     [

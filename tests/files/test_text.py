@@ -13,6 +13,7 @@ from proxy.files.unusable import Unusable
 LINES = "- vive en Málaga — «sí»\n- two\n"
 
 
+@pytest.mark.note("Decisiones/2")
 @pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
 @pytest.mark.parametrize(
     ("encoding", "mark"),

@@ -115,6 +115,7 @@ def cut_off_first(file: Path, text: str) -> None:
             new.flush()
 
 
+@pytest.mark.note("Sync/2", "Archivos/2", "Gotchas/1")
 @pytest.mark.parametrize("save", [in_place, renamed, as_vim, cut_off_first])
 async def test_an_edit_is_in_memory_whatever_editor_saves_it(house: House, save: Callable[[Path, str], None]) -> None:
     text = house.file().read_text()
@@ -127,6 +128,7 @@ async def test_an_edit_is_in_memory_whatever_editor_saves_it(house: House, save:
     assert house.failures == []
 
 
+@pytest.mark.note("Sync/1", "Archivos/2")
 async def test_what_memory_learns_is_in_the_file(house: House) -> None:
     house.stored.store.put(SCOPE, [fact(9, "learnt")])
     house.watcher.changed(SCOPE)
@@ -141,6 +143,7 @@ async def test_a_conversation_that_nobody_can_tell_whose_it_is_has_no_file(house
     assert len(list(house.root.glob("*/*/MEMORY.md"))) == 2
 
 
+@pytest.mark.note("Decisiones/3", "Variables/2")
 async def test_without_a_watcher_the_scan_finds_what_was_saved_and_what_others_have_learnt(tmp_path: Path) -> None:
     house = House(tmp_path, is_watching=False)
     await begun(house)
@@ -173,6 +176,7 @@ async def test_a_root_that_vanishes_comes_back_and_is_watched(house: House) -> N
     assert len(await house.holding()) == 5
 
 
+@pytest.mark.note("Sync/3", "Gotchas/2")
 async def test_no_loop_comes_of_it(house: House) -> None:
     """Our own write is seen, and the sync that follows finds nothing to do."""
     house.file().write_text(house.file().read_text() + "- I have a dog\n")

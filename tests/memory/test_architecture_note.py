@@ -283,7 +283,7 @@ async def remembered(services: Services) -> list[Fact]:
     return found
 
 
-@pytest.mark.note("1.1/13", "1.2/6", "7 SÍ/1", "8/1", "8/2", "v2 Roadmap/3")
+@pytest.mark.note("1.1/13", "1.2/6", "7 SÍ/1", "8/1", "8/2", "v2 Roadmap/3", "Capas/4", "Archivos/5")
 async def test_what_was_decided_yesterday_is_in_the_prompt_of_who_asks_today(
     services: Services, running: Upstream
 ) -> None:

@@ -59,14 +59,14 @@ def chosen(
     return [fact.value for fact in found]
 
 
-@pytest.mark.note("0/2", "1.1/9", "6/3", "7 SÍ/5")
+@pytest.mark.note("0/2", "1.1/9", "6/3", "7 SÍ/5", "Rumi Prompt/3", "Rumi ADR/5")
 def test_the_facts_that_a_question_is_about_are_chosen() -> None:
     facts = [a_fact("vivo en Tandil", id="f-a", key="residence"), a_fact("uso Linux en casa", id="f-b")]
     assert chosen(facts, "¿Cómo instalo Docker en Linux?") == ["uso Linux en casa"]
     assert chosen(facts, "¿Cuánto dura un partido?") == []
 
 
-@pytest.mark.note("5.1/3")
+@pytest.mark.note("5.1/3", "Rumi Fase 3/1")
 def test_where_meaning_is_known_it_weighs_more_than_words() -> None:
     facts = [a_fact("soy celíaca", id="f-a", key="diet"), a_fact("como a las nueve", id="f-b", key="schedule")]
     assert chosen(facts, "¿A qué hora como pan?", cosines={"f-a": 0.8, "f-b": 0.1})[0] == "soy celíaca"

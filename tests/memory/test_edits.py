@@ -71,6 +71,7 @@ def test_another_value_of_the_key_takes_the_place_of_the_old_one() -> None:
     assert made.rows == (made.fact, replace(old, superseded_by=made.fact.id, superseded_at=NOW + 5))
 
 
+@pytest.mark.note("Rumi Fact/3")
 def test_the_same_value_again_confirms_it() -> None:
     old = fact()
     made = add([old], Draft("personal", "ciudad", old.value, "high", pinned=True), scope=SCOPE, now=NOW + 5)
@@ -148,6 +149,7 @@ def test_a_history_that_was_forgotten_in_part_or_runs_in_a_circle_ends() -> None
     assert (past.before, past.after) == ((two,), ())
 
 
+@pytest.mark.note("Rumi Fact/2")
 def test_the_source_is_that_of_the_value() -> None:
     made = add([], Draft("personal", "ciudad", "vivo en Salta"), scope=SCOPE, now=NOW, source="file")
     assert made.fact.source == "file"

@@ -97,7 +97,7 @@ NOTHING = [
 ]
 
 
-@pytest.mark.note("1.1/7")
+@pytest.mark.note("1.1/7", "Rumi Fact/5")
 @pytest.mark.parametrize("message", NOTHING)
 def test_nothing_is_taken_from_questions_hypotheses_quotations_and_passing_states(message: str) -> None:
     assert extract(message) == ()
@@ -125,7 +125,7 @@ def test_standing_instructions_are_pinned_preferences(message: str) -> None:
     assert (statement.pinned, statement.domain, statement.confidence) == (True, "preferences", "high")
 
 
-@pytest.mark.note("1.1/4")
+@pytest.mark.note("1.1/4", "Rumi Comandos/1")
 @pytest.mark.parametrize(
     ("message", "confidence"),
     [

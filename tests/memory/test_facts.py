@@ -39,7 +39,7 @@ def _link(turn: int) -> bytes:
     return turn.to_bytes(16)
 
 
-@pytest.mark.note("1.1/14")
+@pytest.mark.note("1.1/14", "Consolidación/3")
 @pytest.mark.parametrize(
     ("before", "after"),
     [
@@ -81,7 +81,7 @@ def test_what_does_not_contradict_stands_side_by_side(one: str, other: str) -> N
     assert len(current(told(one, other))) == 2
 
 
-@pytest.mark.note("1.1/13")
+@pytest.mark.note("1.1/13", "Flush/2")
 @pytest.mark.parametrize(
     ("first", "again"),
     [
@@ -152,7 +152,7 @@ def test_the_order_of_confirmations_does_not_matter(order: list[int]) -> None:
     assert confirmed(order) == confirmed([2, 3, 4, 5])
 
 
-@pytest.mark.note("1.1/10", "1.1/11", "1.1/15", "7 SÍ/6", "7 NO/6")
+@pytest.mark.note("1.1/10", "1.1/11", "1.1/15", "7 SÍ/6", "7 NO/6", "Rumi Fase 3/3")
 @pytest.mark.parametrize(
     ("days", "confidence", "expected"),
     [

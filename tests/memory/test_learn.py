@@ -200,6 +200,7 @@ async def test_of_what_is_not_managed_only_what_no_request_had_is_archived_and_n
     assert len((await house.library.shelf(SCOPE)).index) == 0
 
 
+@pytest.mark.note("Capas/4", "Flush/1", "Flush/4", "Decisiones/5", "Rumi Sesión/1", "Rumi ADR/3")
 @pytest.mark.parametrize(
     ("said", "known", "expected"),
     [

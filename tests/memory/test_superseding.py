@@ -66,6 +66,7 @@ APART = [
 ]
 
 
+@pytest.mark.note("Flush/2", "Consolidación/2", "Decisiones/4", "Rumi Fase 3/2")
 @pytest.mark.parametrize(("old", "new"), SAME)
 def test_of_the_same_subject_what_was_said_last_holds(old: str, new: str) -> None:
     assert replaces(analyse(new), analyse(old))

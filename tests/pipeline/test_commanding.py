@@ -61,6 +61,7 @@ async def facts(services: Services) -> Mapping[str, str]:
     return {fact.key: fact.value for fact in known if fact.superseded_by is None}
 
 
+@pytest.mark.note("Rumi Comandos/1", "Rumi Comandos/5")
 async def test_what_is_to_be_remembered_is_stored_and_told_to_the_next_conversation(upstream: Upstream) -> None:
     async with proxied(upstream) as services:
         assert await said(services, user("/remember city: Rosario")) == text(
@@ -81,6 +82,7 @@ async def test_a_known_key_gets_the_new_value_and_notes_stand_beside_each_other(
         assert await facts(services) == {"city": "City: Madrid", "note": "buy milk", "note-2": "buy bread"}
 
 
+@pytest.mark.note("Rumi Comandos/2")
 async def test_a_note_has_the_name_that_the_language_gives_it(upstream: Upstream) -> None:
     async with proxied(upstream) as services:
         answer = await said(services, user("/remember tengo que comprar el pan para la cena"))
@@ -88,6 +90,7 @@ async def test_a_note_has_the_name_that_the_language_gives_it(upstream: Upstream
         assert list(await facts(services)) == ["nota"]
 
 
+@pytest.mark.note("Rumi Comandos/3", "Rumi Comandos/5")
 @pytest.mark.parametrize("what", ["city", "City", "my city"])
 async def test_what_is_forgotten_is_gone_and_named(upstream: Upstream, what: str) -> None:
     async with proxied(upstream) as services:
@@ -241,6 +244,7 @@ async def test_a_question_behind_a_clear_is_only_answered_from_memory_if_all_tha
     assert [len(json.loads(raw)["messages"]) for raw in upstream.bodies()] == [4, 2]
 
 
+@pytest.mark.note("Rumi Sesión/4")
 async def test_ends_are_told_of_a_clear_and_of_the_header_and_of_every_other_request(upstream: Upstream) -> None:
     async with proxied(upstream, greeted=False) as services:
         hello, session = user("Hello."), {"x_olvido_session": "s"}

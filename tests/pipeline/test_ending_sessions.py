@@ -4,6 +4,8 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
+import pytest
+
 from proxy.pipeline.ending_sessions import Ends, Listener, Why
 from proxy.tasks import Tasks
 
@@ -53,6 +55,7 @@ async def test_an_end_is_told_once_and_again_once_the_conversation_has_gone_on()
     assert await heard.drained() == [(SCOPE, "s", "api"), (SCOPE, "s", "header")]
 
 
+@pytest.mark.note("Rumi Sesión/5")
 async def test_a_conversation_that_an_earlier_process_had_can_end_here() -> None:
     heard = Heard()
     ends = heard.ends()
@@ -62,6 +65,7 @@ async def test_a_conversation_that_an_earlier_process_had_can_end_here() -> None
     assert await heard.drained() == [(SCOPE, "before", "clear")]
 
 
+@pytest.mark.note("Rumi Sesión/3")
 async def test_silence_ends_a_conversation_and_a_request_puts_it_off() -> None:
     heard = Heard()
     ends = heard.ends(idle=0.01)
@@ -88,6 +92,7 @@ async def test_of_too_many_the_one_that_has_been_quiet_longest_ends_early() -> N
     assert await heard.drained() == [(SCOPE, "b", "idle")]
 
 
+@pytest.mark.note("Rumi Sesión/2")
 async def test_what_is_open_when_the_process_ends_ends_with_it() -> None:
     heard = Heard()
     ends = heard.ends()

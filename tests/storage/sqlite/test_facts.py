@@ -46,7 +46,7 @@ async def test_another_process_sees_what_was_put_and_what_was_forgotten(path: Pa
     await elsewhere.close()
 
 
-@pytest.mark.note("1.1/1")
+@pytest.mark.note("1.1/1", "Rumi ADR/1")
 async def test_it_is_all_there_when_it_is_opened_again(path: Path) -> None:
     first = Database(path, Tasks())
     SqliteFacts(first).put("a/", [FACT])
