@@ -11,7 +11,7 @@ import logging
 import re
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import time
@@ -76,7 +76,7 @@ class _Read:
     base: Document | None
     number: int  # of the base; 0: none
     newest: int  # number of the newest text of ours that is kept
-    age: float  # seconds since the file was saved
+    age: float  # seconds since the file was saved, or removed
 
 
 @dataclass(eq=False)
@@ -123,11 +123,11 @@ class Syncs:
             forgotten = await self.memory.forgotten(scope, unknown) if unknown else set()
             merged = await self._in_thread(lambda: self._merged(scope, found, facts, forgotten, deletions))  # noqa: B023
             text = _text(found, merged)
-            is_written = text != found.text.text if found.data is not None else bool(merged.document.lines)
+            is_written = bool(merged.document.lines or merged.waiting) if found.data is None else text != found.text.text
             done = Synced(scope, "", self.clock(), rows + len(merged.rows), is_written, merged.waiting)
             if only_look:
                 return done
-            if merged.waiting and found.data is not None and found.age < SETTLED and not found.document.is_waiting:
+            if merged.waiting and found.age < SETTLED and not found.document.is_waiting:
                 return replace(done, rows=rows, is_written=False, is_unsettled=True)
             if merged.rows:
                 self.on_step("memory")
@@ -152,11 +152,10 @@ class Syncs:
         return _Read(data, text, document, base, number if base else 0, newest, self._age(folder))
 
     def _age(self, folder: Folder) -> float:
-        try:
-            saved: float = (folder.path / MEMORY).lstat().st_mtime
-        except OSError:
-            return 0.0
-        return abs(self.clock() - saved)
+        for place in (folder.path / MEMORY, folder.path):
+            with suppress(OSError):
+                return abs(self.clock() - place.lstat().st_mtime)
+        return 0.0
 
     def _merged(
         self, scope: str, found: _Read, facts: Sequence[Fact], forgotten: set[str], deletions: Deletions
