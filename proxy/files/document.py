@@ -93,8 +93,10 @@ def domain_of(heading: str) -> str:
     return "-".join(one_line(heading).lower().split())[:128].strip("#-") or "other"
 
 
-def parse(text: str) -> Document:
-    """Returns the document of a text, which may be any."""
+def parse(text: str, like: Document | None = None) -> Document:
+    """Returns the document of a text, which may be any. `like`: one that has most of its lines, which are not read
+    again."""
+    known = {line.raw: line for line in like.bullets} if like else {}
     raws = text.split("\n")
     if raws and not raws[-1]:
         raws.pop()
@@ -104,6 +106,9 @@ def parse(text: str) -> Document:
     fenced = _fenced(raws)
     for place in range(1 if notice else 0, len(raws)):
         raw, last = raws[place], lines[-1] if lines else None
+        if (same := known.get(raw)) is not None and same.domain == domain and place not in fenced:
+            lines.append(same)
+            continue
         bullet = _BULLET.fullmatch(raw)
         if place in fenced:
             lines.append(Note(raw))

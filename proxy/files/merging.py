@@ -122,6 +122,17 @@ class _Facts:
         found = self.by_code.get(code[:SHORT], [])
         return found if len(code) == SHORT else [name for name in found if long_code(name) == code]
 
+    def of(self, bullet: Bullet) -> str | None:
+        """Returns the id of the fact that a line's code means: of several, one that says the same, else the oldest."""
+        code = bullet.code
+        if code is None or not (names := self.by_code.get(code[:SHORT])):
+            return None
+        if len(names) > 1:
+            names = self.meant(code)
+            same = [name for name in names if one_line(self.by_id[name].value) == bullet.text]
+            return min(same or names, key=lambda name: self.by_id[name].created_at, default=None)
+        return names[0] if len(code) == SHORT or long_code(names[0]) == code else None
+
     def now_of(self, name: str) -> Fact | None:
         """Returns the fact that holds in the place of this one; None if there is none, or it is in no file."""
         fact = self.by_id.get(name)
@@ -211,7 +222,7 @@ def _of_base(base: Document | None, known: _Facts) -> dict[str, _Was]:
     """Returns the lines of the base by the id of their fact."""
     found: dict[str, _Was] = {}
     for bullet in base.bullets if base else ():
-        if bullet.code is not None and (name := _one(known.meant(bullet.code), bullet.text, known)) is not None:
+        if (name := known.of(bullet)) is not None:
             found.setdefault(name, _Was(bullet.text, bullet.domain))
     return found
 
@@ -226,17 +237,9 @@ def _without_words(base: Document | None, known: _Facts) -> set[str]:
     }
 
 
-def _one(names: Sequence[str], text: str, known: _Facts) -> str | None:
-    """Returns which of these facts a line means: of several, one that says the same, else the oldest."""
-    if len(names) < 2:
-        return names[0] if names else None
-    same = [name for name in names if one_line(known.by_id[name].value) == text]
-    return min(same or names, key=lambda name: known.by_id[name].created_at)
-
-
 @dataclass(frozen=True, slots=True)
 class _Gone:
-    """What was forgotten."""
+    """Texts and codes of lines that were forgotten."""
 
     texts: frozenset[str]
     codes: set[str]
@@ -246,7 +249,7 @@ class _Gone:
 class _Held:
     seen: set[str] = field(default_factory=set)  # ids of the base's facts that have a line in the file
     shown: set[str] = field(default_factory=set)  # ids of the facts that hold and have one
-    texts: set[str] = field(default_factory=set)  # of lines that are facts
+    texts: set[str] = field(default_factory=set)  # of lines that are facts, where there are new ones
     has_forgotten: bool = False
 
 
@@ -271,8 +274,10 @@ def _read(
     lines; None: it goes."""
     bullets = [(place, line) for place, line in enumerate(file.lines) if isinstance(line, Bullet)]
     names = _names(bullets, before, known)
-    now = [fact for name in names.values() if (fact := known.now_of(name)) is not None]
-    held = _Held(set(names.values()) & before.keys(), texts={one_line(fact.value) for fact in now})
+    held = _Held(set(names.values()) & before.keys())
+    if len(names) < len(bullets):
+        now = (known.now_of(name) for name in names.values())
+        held.texts = {one_line(fact.value) for fact in now if fact is not None}
     outcomes: dict[int, _Shown | None] = {}
     for place, bullet in bullets:
         name = names.get(place)
@@ -288,17 +293,27 @@ def _read(
 
 def _names(bullets: Sequence[tuple[int, Bullet]], before: Mapping[str, _Was], known: _Facts) -> dict[int, str]:
     """Returns the id of the fact that each line means, by the line's place; those that are missing are new."""
+    names: dict[int, str] = {}
     claims: dict[str, list[tuple[int, Bullet]]] = {}
     for place, bullet in bullets:
-        if bullet.code is not None and (name := _one(known.meant(bullet.code), bullet.text, known)) is not None:
+        if (name := known.of(bullet)) is not None:
             claims.setdefault(name, []).append((place, bullet))
-    names: dict[int, str] = {}
     for name, lines in claims.items():
-        # Of a line that was copied, the one that was not changed is the fact.
-        was = before[name].text if name in before else one_line(known.by_id[name].value)
-        place, _ = next((each for each in lines if each[1].text == was), lines[0])
+        place = lines[0][0]
+        if len(lines) > 1:
+            # Of a line that was copied, the one that was not changed is the fact.
+            was = before[name].text if name in before else one_line(known.by_id[name].value)
+            place = next((at for at, line in lines if line.text == was), place)
         names[place] = name
-    # A line that has lost its code, or never had one because what wrote it was interrupted.
+    if len(names) < len(bullets):
+        _find_by_text(names, bullets, before, known)
+    return names
+
+
+def _find_by_text(
+    names: dict[int, str], bullets: Sequence[tuple[int, Bullet]], before: Mapping[str, _Was], known: _Facts
+) -> None:
+    """Adds lines that have lost their codes, or never had one because what wrote it was interrupted."""
     taken = set(names.values())
     by_text: dict[str, list[str]] = {}
     for name in before:
@@ -310,7 +325,6 @@ def _names(bullets: Sequence[tuple[int, Bullet]], before: Mapping[str, _Was], kn
     for place, bullet in bullets:
         if place not in names and by_text.get(bullet.text):
             names[place] = by_text[bullet.text].pop(0)
-    return names
 
 
 def _known(
@@ -386,9 +400,9 @@ def _lines(
 ) -> tuple[Line, ...]:
     """Returns the lines of the file as they are from now on. `left_out`: ids of facts that are not added, because they
     have a line, or because their deletion waits."""
-    named = codes(known.by_id)
     lines: list[Line] = []
     added: list[Bullet] = []
+    named: Mapping[str, str] = {}
     for place, line in enumerate(file.lines):
         if place not in outcomes:
             lines.append(line)
@@ -397,12 +411,18 @@ def _lines(
             continue
         fact = known.by_id[shown.fact]
         assert isinstance(line, Bullet)
-        bullet = written(line, one_line(fact.value), named[fact.id])
+        text = one_line(fact.value)
+        if line.code is not None and line.text == text and not shown.is_moved and known.of(line) == fact.id:
+            lines.append(line)
+            continue
+        named = named or codes(known.by_id)
+        bullet = written(line, text, named[fact.id])
         if shown.is_moved:
             added.append(replace(bullet, domain=domain_of(fact.domain)))
         else:
             lines.append(bullet)
     holding = [fact for fact in known.by_id.values() if fact.superseded_by is None and fact.id not in left_out]
+    named = named or (codes(known.by_id) if holding else {})
     for fact in sorted(holding, key=lambda each: (each.created_at, each.id)):
         domain, text = domain_of(fact.domain), one_line(fact.value)
         if domain not in APART and text:

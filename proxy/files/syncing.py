@@ -11,7 +11,7 @@ import logging
 import re
 from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import Executor
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import time
@@ -24,6 +24,7 @@ from proxy.files.folder import Folder
 from proxy.files.layout import MEMORY
 from proxy.files.merging import Deletions, Merged, Said, Waiting, foreign, merge
 from proxy.files.unusable import Unusable
+from proxy.lru import Lru
 from proxy.memory.extract import extract
 from proxy.types import Fact
 
@@ -31,6 +32,7 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 SYNCED = "MEMORY-{}.md"  # what a text of ours is kept as, by its number
+MOST_PARSED = 64
 TRIES = 5  # while a person saves again and again
 SETTLED = 2.0  # seconds after which a file that has lost most of its lines is not being written any more
 
@@ -77,7 +79,7 @@ class _Read:
     base: Document | None
     number: int  # of the base; 0: none
     newest: int  # number of the newest text of ours that is kept
-    age: float  # seconds since the file was saved
+    age: float  # seconds since the file was saved, or removed
 
 
 @dataclass(eq=False)
@@ -89,6 +91,7 @@ class Syncs:
     executor: Executor  # of one thread: a lock belongs to the one that took it
     clock: Callable[[], float] = time
     on_step: Callable[[str], None] = lambda _step: None  # called before each step
+    _parsed: Lru[Path, Document] = field(default_factory=lambda: Lru(MOST_PARSED))  # of the last syncs
     _busy: dict[str, tuple[asyncio.Lock, int]] = field(default_factory=dict)
 
     async def sync(self, scope: str, deletions: Deletions = "ask", *, only_look: bool = False) -> Synced:
@@ -128,11 +131,13 @@ class Syncs:
             forgotten = await self.memory.forgotten(scope, unknown) if unknown else set()
             merged = await self._in_thread(lambda: self._merged(scope, found, facts, forgotten, deletions))  # noqa: B023
             text = _text(found, merged)
-            is_written = text != found.text.text if found.saved is not None else bool(merged.document.lines)
+            is_written = text != found.text.text
+            if found.saved is None:
+                is_written = bool(merged.document.lines or merged.waiting)
             done = Synced(scope, "", self.clock(), rows + len(merged.rows), is_written, merged.waiting)
             if only_look:
                 return done
-            if merged.waiting and found.saved is not None and found.age < SETTLED and not found.document.is_waiting:
+            if merged.waiting and found.age < SETTLED and not found.document.is_waiting:
                 return replace(done, rows=rows, is_written=False, is_unsettled=True)
             if merged.rows:
                 self.on_step("memory")
@@ -146,7 +151,7 @@ class Syncs:
         self.on_step("read")
         data = folder.read(MEMORY)
         text = texts.decode(data or b"")
-        document = parse(text.text)
+        document = parse(text.text, self._parsed.get(folder.path))
         kept: dict[int, str] = {}  # of equal numbers, which a wipe that was undone leaves, the last one
         for each in sorted(folder.kept(), key=lambda each: each.partition("-")[2]):
             if (match := _SYNCED.fullmatch(each)) is not None:
@@ -156,15 +161,15 @@ class Syncs:
         base = None
         if (name := kept.get(number)) is not None and (old := folder.read(f".history/{name}")) is not None:
             before = texts.decode(old).text
-            base = document if before == text.text else parse(before)
+            base = document if before == text.text else parse(before, document)
+        self._parsed.put(folder.path, document)
         return _Read(data, text, document, base, number if base else 0, newest, self._age(folder))
 
     def _age(self, folder: Folder) -> float:
-        try:
-            saved: float = (folder.path / MEMORY).lstat().st_mtime
-        except OSError:
-            return 0.0
-        return abs(self.clock() - saved)
+        for place in (folder.path / MEMORY, folder.path):
+            with suppress(OSError):
+                return abs(self.clock() - place.lstat().st_mtime)
+        return 0.0
 
     def _merged(
         self, scope: str, found: _Read, facts: Sequence[Fact], forgotten: set[str], deletions: Deletions

@@ -30,7 +30,7 @@ T = TypeVar("T")
 GATHERED = 0.2  # seconds: facts that are learnt together are written together
 DEADLINE = 30.0  # seconds of one sync: a network share may hang
 TRIED_AGAIN = 10.0  # seconds after a sync that failed
-_STEP, _DEBOUNCE = 100, 400  # milliseconds between two looks at what the system tells; at most, until it is quiet
+_STEP, _DEBOUNCE = 200, 800  # milliseconds between two looks at what the system tells; at most, until it is quiet
 _WAKES = 60_000  # milliseconds after which the watcher looks whether it is to end
 
 Signature: TypeAlias = tuple[int, int, int] | None  # of a file: inode, nanoseconds, bytes

@@ -45,8 +45,14 @@ def forgotten(facts: Iterable[Fact], forgetting: Forgetting) -> tuple[Fact, ...]
         return every
     for what in dict.fromkeys((forgetting.what, _REASON.split(forgetting.what, maxsplit=1)[0])):
         if found := _meant(every, what):
-            return found
+            return _sharing(found, what) if forgetting.by_term else found
     return ()
+
+
+def _sharing(facts: Iterable[Fact], what: str) -> tuple[Fact, ...]:
+    """Returns the facts that a term of the command may mention: the others are only the nearest to it."""
+    named = frozenset(terms(what)) - _OF_ORDERS
+    return tuple(fact for fact in facts if not named.isdisjoint(sayable(fact)))
 
 
 def _meant(facts: Sequence[Fact], what: str) -> tuple[Fact, ...]:

@@ -6,7 +6,7 @@ An answer is honest: where nothing can be kept, or memory cannot be reached, it 
 
 import logging
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from proxy.conversation.whole_commands import Command, Reading, clearing, keyed
@@ -196,13 +196,14 @@ class Commander:
         return text(said, "forgotten", what=_listed(meant)) if meant else text(said, "none_such", what=_shown(words))
 
     def _order(self, given: Given) -> Order:
-        """Returns what the words would order in a sentence; else they name what is to be forgotten."""
+        """Returns what the words would order in a sentence; else they name what is to be forgotten. They name it: what
+        is merely the nearest to them is not meant, nobody would see what goes."""
         words, (one, other) = given.command.words, _ORDERS.values()
         verbs = (other, one) if given.language == "es" else (one, other)
         found = (commands.commands((f"{verb} {words}",)) for verb in verbs)
         what = next((each for each in found if each), (Forgetting(words),))
         begins = next(index for index, said in enumerate(given.messages) if said.role == "user")
-        return Order(what, given.at, given.identity.chain[begins:])
+        return Order(tuple(replace(each, by_term=True) for each in what), given.at, given.identity.chain[begins:])
 
     # --- /memory ------------------------------------------------------------------------------------------------------
 

@@ -42,6 +42,9 @@ class Forgetting:
     """An order to forget (`olvidá …`, `forget …`): `what` in the user's words, "" for everything."""
 
     what: str
+    by_term: bool = (
+        False  # the user names what is stored, as by `/forget …`: only a fact with one of these terms is meant
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -125,6 +125,21 @@ async def test_or_it_comes_back(person: Person) -> None:
     assert (await person.sync()).waiting is None
 
 
+async def test_a_file_that_is_removed_comes_back_as_the_question_whether_all_is_to_go(person: Person) -> None:
+    person.file.unlink()
+    person.now = person.file.parent.stat().st_mtime + SETTLED / 2  # an editor may be about to write it anew
+    assert (await person.sync()).is_unsettled
+    assert not person.file.exists()
+    person.now += SETTLED
+    assert (await person.sync()).waiting is not None
+    assert person.text().startswith("> [ ] 4 of 4 lines are gone from here.")
+    assert not (await person.sync()).is_written
+    assert len(await person.holding()) == 4
+    person.edit(lambda text: text.replace("> [ ]", "> [x]"))
+    await person.sync()
+    assert await person.holding() == []
+
+
 async def test_a_folder_that_vanishes_takes_nothing_with_it(person: Person) -> None:
     shutil.rmtree(person.file.parent)
     done = await person.sync()

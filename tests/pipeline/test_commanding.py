@@ -103,6 +103,31 @@ async def test_what_is_forgotten_is_gone_and_named(upstream: Upstream, what: str
         )
 
 
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        ("mi pin", None),
+        ("my pin", None),
+        ("pin", None),
+        ("what I said about the pin", None),
+        ("my address", None),
+        ("milk", "buy milk"),
+        ("the milk", "buy milk"),
+        ("that I buy milk", "buy milk"),
+        ("note", "buy milk"),
+    ],
+)
+async def test_words_that_are_no_key_mean_only_what_has_a_term_of_theirs(
+    upstream: Upstream, words: str, meant: str | None
+) -> None:
+    async with proxied(upstream) as services:
+        await said(services, user("/remember buy milk"))
+        expected = text("en", "forgotten", what=meant) if meant else text("en", "none_such", what=words)
+        spanish = text("es", "none_such", what=words)
+        assert await said(services, user(f"/forget {words}")) in (expected, spanish)
+        assert list((await facts(services)).values()) == ([] if meant else ["buy milk"])
+
+
 async def test_everything_can_be_forgotten(upstream: Upstream) -> None:
     async with proxied(upstream) as services:
         await said(services, user("/remember city: Rosario"))
