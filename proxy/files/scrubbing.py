@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Protocol
 
 from proxy.files import snapshots
+from proxy.files.document import parse
 from proxy.files.journal import LABELS
 from proxy.files.lines import FORGOTTEN, link_code, parted
 from proxy.files.names import CODE, long_code
@@ -118,15 +119,13 @@ class Gone:
 
 
 def scrub(files: ScrubbedTexts, gone: Gone) -> None:
-    """Takes the words of what was forgotten out of every file of a folder, which is locked meanwhile, but for
-    MEMORY.md: that is kept like the database. No older text is kept. Raises what ails one of the files, once the others
-    are done."""
+    """Takes the words of what was forgotten out of every file of a folder, which is locked meanwhile. No older text is
+    kept. Raises what ails one of the files, once the others are done."""
     ailing: list[Exception] = []
     for name in files.every():
-        if name == _MEMORY:
-            continue
+        change = _noted if name == _MEMORY else scrubbed
         try:
-            replaced(files, name, lambda text: scrubbed(text, gone), keeps=never)
+            replaced(files, name, lambda text: change(text, gone), keeps=never)  # noqa: B023
             if name.startswith(snapshots.FOLDER):
                 snapshots.retitle(files, name)
         except Exception as error:  # noqa: BLE001 (the words are in other files too)
@@ -138,6 +137,15 @@ def scrub(files: ScrubbedTexts, gone: Gone) -> None:
 def scrubbed(text: str, gone: Gone) -> str:
     """Returns the text of a file without the words of what was forgotten; the same text, if it has none of them."""
     return _lines(_snapshot(text, gone), gone)
+
+
+def _noted(text: str, gone: Gone) -> str:
+    """Returns the text of MEMORY.md without these words in what is no fact, in notes and fences. Facts are the sync's
+    affair, which takes their lines away: one that says "forgotten" would be a new fact."""
+    before = _ENDS.split(text)
+    after = _ENDS.split(_lines(text, gone))
+    facts = {raw for bullet in parse("\n".join(before[::2])).bullets for raw in bullet.raw.split("\n")}
+    return "".join(old if old in facts else new for old, new in zip(before, after, strict=True))
 
 
 def without(snapshot: Snapshot, gone: Gone, *, until: float = float("inf")) -> Snapshot:

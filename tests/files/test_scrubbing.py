@@ -127,6 +127,14 @@ def test_nothing_of_a_value_is_left_in_any_file(told: tuple[str, list[str]], oth
     assert files == once
 
 
+def test_in_memory_itself_words_go_from_what_is_no_fact() -> None:
+    lines = ("- I like tea <!-- o:aaaa -->", "1. I like tea", "```", "- I like tea", "```", "Note: I like tea, really")
+    files = Held({"MEMORY.md": "\r\n".join(lines).encode()})
+    scrub(files, Gone(values=frozenset({"I like tea"})))
+    (fact, *notes) = [line for line in files["MEMORY.md"].decode().splitlines() if "tea" in line or "forgotten" in line]
+    assert (fact, notes) == ("- I like tea <!-- o:aaaa -->", ["1. forgotten", "- forgotten", "forgotten"])
+
+
 def test_memory_itself_is_left_to_its_sync_and_one_ailing_file_keeps_no_other() -> None:
     files = Held({"MEMORY.md": b"- I drink green tea", "2026-11-22.md": b"x", "2026-11-23.md": LOG.encode()})
     read = files.read
