@@ -13,15 +13,11 @@ _DATA = "data only; mypy is its test"
 
 # Paths below `proxy/` of modules that are tested elsewhere, and where.
 ELSEWHERE = {
-    "admin/files.py": "tests/e2e/test_memory_files.py, tests/page/test_facts_files.py",
     "bench/connections.py": "tests/bench/test_load.py",
     "bench/upstream.py": "tests/bench/test_load.py",
-    "cli/memory_files.py": "tests/e2e/test_memory_files.py: beside a proxy that serves",
     "cli/remembered.py": "tests/cli/test_memory.py",
-    "files/serving.py": "tests/e2e/test_memory_files.py: in a proxy that serves",
     "memory/watching.py": "tests/files/test_remembering.py",
     "observe/labels.py": "tests/observe/test_catalogue.py: every value is counted somewhere",
-    "cli/remembered.py": "tests/cli/test_memory.py: every command has them",
     "reuse/gate.py": "tests/reuse/test_moment.py, tests/reuse/test_feelings.py and tests/reuse/test_effects.py",
     "reuse/sentence.py": "tests/reuse/test_standing.py: whether a text of such sentences stands alone",
     "reuse/substitutes.py": "tests/reuse/test_licences.py: every licence with its rows",

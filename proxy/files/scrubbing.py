@@ -13,6 +13,7 @@ from functools import cached_property, partial
 from typing import Protocol
 
 from proxy.files import snapshots
+from proxy.files.document import parse
 from proxy.files.journal import LABELS
 from proxy.files.lines import FORGOTTEN, link_code, parted
 from proxy.files.names import CODE, long_code
@@ -123,11 +124,11 @@ class Gone:
 
 def scrub(files: ScrubbedTexts, gone: Gone) -> None:
     """Takes the words of what was forgotten out of every file of a folder, which is locked meanwhile. Of MEMORY.md only
-    lines that are such a fact lose theirs: others are facts of their own. No older text is kept. Raises what ails one
+    bullets that are such a fact lose theirs: others are facts of their own. No older text is kept. Raises what ails one
     of the files, once the others are done."""
     ailing: list[Exception] = []
     for name in files.every():
-        change = _of_facts if name == _MEMORY else scrubbed
+        change = _of_memory if name == _MEMORY else scrubbed
         try:
             replaced(files, name, partial(change, gone=gone), keeps=never)
             if name.startswith(snapshots.FOLDER):
@@ -143,15 +144,21 @@ def scrubbed(text: str, gone: Gone) -> str:
     return _lines(_snapshot(text, gone), gone)
 
 
-def _of_facts(text: str, gone: Gone) -> str:
-    lines = _ENDS.split(text)
-    for number in range(0, len(lines), 2):
-        said, note, names = parted(lines[number])
-        opens = _opens(said)
-        words = said[len(opens) :].strip()
-        if words and words not in FORGOTTEN and (gone.names(names.get("o", ""), "") or gone.is_value(words)):
-            lines[number] = f"{opens}{FORGOTTEN[_is_spanish(words)]}{note}"
+def _of_memory(text: str, gone: Gone) -> str:
+    """Returns the text of MEMORY.md without these words. A line that is a fact loses them if it is that fact; a note, or
+    a line in a fence, wherever they stand."""
+    before, notes = _ENDS.split(text), _ENDS.split(_lines(text, gone))
+    facts = {raw for bullet in parse("\n".join(before[::2])).bullets for raw in bullet.raw.split("\n")}
+    lines = [_of_fact(old, gone) if old in facts else new for old, new in zip(before, notes, strict=True)]
     return "".join(lines)
+
+
+def _of_fact(line: str, gone: Gone) -> str:
+    said, note, names = parted(line)
+    opens = _opens(said)
+    words = said[len(opens) :].strip()
+    is_meant = words not in FORGOTTEN and (gone.names(names.get("o", ""), "") or gone.is_value(words))
+    return f"{opens}{FORGOTTEN[_is_spanish(words)]}{note}" if words and is_meant else line
 
 
 def without(snapshot: Snapshot, gone: Gone, *, until: float = float("inf")) -> Snapshot:

@@ -131,9 +131,8 @@ class Syncs:
             forgotten = await self.memory.forgotten(scope, unknown) if unknown else set()
             merged = await self._in_thread(lambda: self._merged(scope, found, facts, forgotten, deletions))  # noqa: B023
             text = _text(found, merged)
-            is_written = text != found.text.text
-            if found.saved is None:
-                is_written = bool(merged.document.lines or merged.waiting)
+            is_new = bool(merged.document.lines or merged.waiting)
+            is_written = is_new if found.saved is None else text != found.text.text
             done = Synced(scope, "", self.clock(), rows + len(merged.rows), is_written, merged.waiting)
             if only_look:
                 return done

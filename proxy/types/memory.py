@@ -39,12 +39,11 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Forgetting:
-    """An order to forget (`olvidá …`, `forget …`): `what` in the user's words, "" for everything."""
+    """An order to forget (`olvidá …`, `forget …`): `what` in the user's words, "" for everything. `by_term`: only a
+    fact with a term of these words is meant, as by `/forget …`."""
 
     what: str
-    by_term: bool = (
-        False  # the user names what is stored, as by `/forget …`: only a fact with one of these terms is meant
-    )
+    by_term: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -151,7 +151,8 @@ def test_what_is_forgotten_is_nowhere(filed: Proxy) -> None:
     say(filed, "teo", "Remember that my locker code is zq81w.", "And that I like tea.", "/clear")
     eventually(lambda: "zq81w" in memory(filed, "teo"))
     file = folder(filed, "teo") / "MEMORY.md"
-    file.write_text(memory(filed, "teo") + "- My bike is green\n")
+    notes = "\nNote: my locker code is zq81w, really\n\n```\n- my locker code is zq81w\n```\n"
+    file.write_text(memory(filed, "teo") + "- My bike is green\n" + notes)
     eventually(lambda: memory(filed, "teo").count("<!-- o:") >= 2)
     eventually(lambda: list((folder(filed, "teo") / "snapshots").glob("*.md")))
     assert "MEMORY.md" in places(filed, "zq81w")

@@ -128,6 +128,25 @@ def test_nothing_of_a_value_is_left_in_any_file(told: tuple[str, list[str]], oth
     assert files == once
 
 
+def test_in_memory_itself_words_go_from_what_is_no_fact() -> None:
+    lines = (
+        "- I like tea a lot <!-- o:aaaa -->",
+        "- I like tea",
+        "1. I like tea",
+        "```",
+        "- I like tea",
+        "```",
+        "Note: I like tea, really",
+    )
+    files = Held({"MEMORY.md": "\r\n".join(lines).encode()})
+    scrub(files, Gone(values=frozenset({"I like tea"})))
+    (fact, other, *notes) = [
+        line for line in files["MEMORY.md"].decode().splitlines() if "tea" in line or "forgotten" in line
+    ]
+    assert (fact, other) == ("- I like tea a lot <!-- o:aaaa -->", "- forgotten")
+    assert notes == ["1. forgotten", "- forgotten", "forgotten"]
+
+
 def test_of_memory_itself_other_facts_keep_their_words_and_one_ailing_file_keeps_no_other() -> None:
     told = b"- I drink green tea\n- I drink green tea and coffee <!-- o:zzzz -->\n"
     files = Held({"MEMORY.md": told, "2026-11-22.md": b"x", "2026-11-23.md": LOG.encode()})
