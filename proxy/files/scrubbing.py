@@ -145,7 +145,7 @@ def scrubbed(text: str, gone: Gone) -> str:
 
 
 def _of_memory(text: str, gone: Gone) -> str:
-    """Returns the text of MEMORY.md without these words. A line that is a fact loses them if it is that fact; a note, or
+    """Returns the text of MEMORY.md without these words. A line that is a fact loses them if it is that fact; a note or
     a line in a fence, wherever they stand."""
     before, notes = _ENDS.split(text), _ENDS.split(_lines(text, gone))
     facts = {raw for bullet in parse("\n".join(before[::2])).bullets for raw in bullet.raw.split("\n")}
