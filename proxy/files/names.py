@@ -23,6 +23,7 @@ _FOREIGN = re.compile(r"[^a-z0-9._-]+|\.{2,}")
 _MOST = 40  # characters of a name that was made plain, without its hash
 
 
+@lru_cache(2**14)
 def folder_of(scope: str) -> str:
     """Returns the folder of a person's scope, relative: of the tenant, then of the end user. A name that some file
     system cannot bear, or takes for another's, is made plain and followed by a hash of itself."""

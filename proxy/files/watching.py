@@ -29,8 +29,9 @@ T = TypeVar("T")
 
 GATHERED = 0.2  # seconds: facts that are learnt together are written together
 DEADLINE = 30.0  # seconds of one sync: a network share may hang
+WIPES_EVERY = 10  # scans, of which one looks for what was put aside for long enough
 TRIED_AGAIN = 10.0  # seconds after a sync that failed
-_STEP, _DEBOUNCE = 200, 800  # milliseconds between two looks at what the system tells; at most, until it is quiet
+_STEP, _DEBOUNCE = 300, 900  # milliseconds between two looks at what the system tells; at most, until it is quiet
 _WAKES = 60_000  # milliseconds after which the watcher looks whether it is to end
 
 Signature: TypeAlias = tuple[int, int, int] | None  # of a file: inode, nanoseconds, bytes
@@ -57,6 +58,7 @@ class Watcher:
     _due: dict[str, float] = field(default_factory=dict)  # by scope: the loop's time
     _by_folder: dict[str, str] = field(default_factory=dict)  # scopes
     _seen: dict[str, tuple[Signature, int]] = field(default_factory=dict)  # by scope, before its last sync
+    _scans: int = 0
     _work: asyncio.Task[None] | None = None
     _running: list[asyncio.Task[None]] = field(default_factory=list)
     _stopping: asyncio.Event = field(default_factory=asyncio.Event)
@@ -114,7 +116,9 @@ class Watcher:
             if signature is None or self._seen.get(scope) != (signature, await self.version(scope)):
                 self._later(scope, 0.0)
                 due += 1
-        self.on_scanned(await self._in_thread(lambda: with_wipes(self.syncs.root)))
+        if self._scans % WIPES_EVERY == 0:
+            self.on_scanned(await self._in_thread(lambda: with_wipes(self.syncs.root)))
+        self._scans += 1
         return due
 
     async def settled(self) -> None:
@@ -220,15 +224,15 @@ class Watcher:
         return await self._in_thread(lambda: self._stat(scope))
 
     def _stat(self, scope: str) -> Signature:
-        return _signature(self.syncs.root / folder_of(scope) / MEMORY)
+        return _signature(f"{self.syncs.root}/{folder_of(scope)}/{MEMORY}")
 
     async def _in_thread(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self.syncs.executor, work)
 
 
-def _signature(file: Path) -> Signature:
+def _signature(file: str) -> Signature:
     try:
-        found = file.lstat()
+        found = os.lstat(file)
     except OSError:
         return None
     return found.st_ino, found.st_mtime_ns, found.st_size

@@ -10,6 +10,7 @@ second, or idleness more than .1 % of a core.
 
 import argparse
 import asyncio
+import gc
 import os
 import resource
 import sys
@@ -164,6 +165,7 @@ async def many(
 
 async def measure(options: argparse.Namespace) -> bool:
     """Prints all of it; returns whether the limits were kept."""
+    gc.freeze()  # as a process that serves has done with what it has loaded
     with tempfile.TemporaryDirectory(prefix="olvido-bench-") as folder, ThreadPoolExecutor(1) as executor:
         stored = Stored(Database(Path(folder) / "one.db", Tasks()))
         syncs = await one(options.facts, Path(folder) / "one", stored, executor)
