@@ -7,7 +7,7 @@
     POST   /admin/api/files {scope, action}
             `sync`: now; `confirm`: a large deletion that waits is carried out; `restore`: its lines come back
 
-All three are 404 where there are no files.
+Where there are no files there are no folders, and the other two are 404.
 """
 
 import asyncio
@@ -44,7 +44,9 @@ class FilesAction(Asked, frozen=True):
 
 async def folders(call: Call, admin: Admin, asked: Asked) -> Answer:
     """Answers with the state of every folder."""
-    return as_json({"folders": [_told(each) for _, each in sorted(_watcher(admin).last.items())]})
+    files = admin.services.files
+    last = {} if files is None else files.watcher.last
+    return as_json({"folders": [_told(each) for _, each in sorted(last.items())]})
 
 
 async def last_syncs(call: Call, admin: Admin, asked: SyncsAsked) -> Answer:

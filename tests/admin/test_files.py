@@ -102,6 +102,7 @@ def test_what_is_wrong_is_told(proxy: Proxy, body: dict[str, str]) -> None:
 def test_without_files_there_are_none() -> None:
     with ExitStack() as stack:
         proxy = started(stack)
-        for answer in (proxy.http.get(FILES), act(proxy, "x/y", "sync")):
+        assert proxy.http.get(FILES).json() == {"folders": []}
+        for answer in (proxy.http.get(f"{FILES}/syncs", params={"scope": "x/y"}), act(proxy, "x/y", "sync")):
             assert answer.status_code == 404
             assert "memory.files" in answer.json()["error"]["message"]

@@ -134,9 +134,7 @@ def watch(page: Page) -> None:
             page.complaints.append(f"leaves the origin: {request.url}")
 
     def answered(response: Any) -> None:
-        # Without memory as files the page asks once, and shows nothing of it.
-        has_no_files = response.status == 404 and response.url.endswith("/admin/api/files")
-        if response.status >= 400 and not has_no_files:
+        if response.status >= 400:
             page.complaints.append(f"{response.status} {response.request.method} {response.url}")
 
     page.tab.on("console", said)
