@@ -141,8 +141,8 @@ def test_a_large_deletion_is_told_on_the_command_line_and_by_the_api_and_waits(f
 @pytest.mark.note("Snapshots/1")
 def test_a_conversation_that_is_cleared_leaves_a_snapshot_that_is_recalled(filed: Proxy) -> None:
     say(filed, "sol", "My aunt Petronila repairs accordions in Chivilcoy.", "/clear")
-    eventually(lambda: list((folder(filed, "sol") / "snapshots").glob("*.md")) if root(filed).glob("*/sol") else [])
-    (snapshot,) = (folder(filed, "sol") / "snapshots").glob("*.md")
+    eventually(lambda: list(root(filed).glob("*/sol/snapshots/*.md")))
+    (snapshot,) = root(filed).glob("*/sol/snapshots/*.md")
     assert "Petronila repairs accordions" in snapshot.read_text()
 
 
