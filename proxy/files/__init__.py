@@ -5,6 +5,7 @@ serving.py      all folders in a process that serves: memory tells them what hap
 names.py        names of folders; codes of facts in a file
 text.py         a file's text and its bytes: encodings, line ends
 document.py     MEMORY.md as lines: headings, bullets that are facts, anything else
+known.py        the facts of a person while changes of their MEMORY.md are applied
 merging.py      the three-way merge of MEMORY.md: a person's changes on what memory has become
 syncing.py      the sync of one person's MEMORY.md with memory
 watching.py     the watcher: sees what was saved and what was learnt, and syncs it

@@ -12,7 +12,6 @@ text that was written changes nothing.
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from hashlib import blake2b
 from typing import Literal
 
 from proxy.files.document import (
@@ -27,22 +26,12 @@ from proxy.files.document import (
     with_added,
     written,
 )
+from proxy.files.known import KnownFacts, Said
 from proxy.files.lines import FORGOTTEN
 from proxy.files.names import SHORT, codes, long_code
-from proxy.types import DOMAINS, Confidence, Fact, FactSource
+from proxy.types import DOMAINS, Fact
 
 MOST_GONE = 0.3  # share of the lines that may be gone without a confirmation
-SOURCE: FactSource = "file"
-_SURE: Confidence = "high"
-
-
-@dataclass(frozen=True, slots=True)
-class Said:
-    """A new line, as memory takes it."""
-
-    domain: str
-    key: str
-    pinned: bool = False
 
 
 Read = Callable[[str, str], Said]  # of a new line's text and its heading's domain, `UNNAMED` if there is none
@@ -82,7 +71,7 @@ def merge(
 ) -> Merged:
     """Merges `file`, which a person has made of `base` (None: unknown, so nothing was deleted), into `facts`, all of
     the scope. `forgotten`: texts of lines that were forgotten."""
-    known = _Facts({fact.id: fact for fact in facts}, scope, now)
+    known = KnownFacts({fact.id: fact for fact in facts}, scope, now)
     before = _of_base(base, known)
     gone = _Gone(frozenset(forgotten), _without_words(base, known))
     outcomes, held = _read(file, before, known, read, gone, is_first=base is None)
@@ -97,116 +86,6 @@ def merge(
     return Merged(Document(lines, file.number), known.changed(), waiting, held.has_forgotten)
 
 
-# --- facts -----------------------------------------------------------------------------------------------------------
-
-
-@dataclass(slots=True)
-class _Facts:
-    """The facts of a scope while a person's changes are applied to them."""
-
-    by_id: dict[str, Fact]
-    scope: str
-    now: float
-    written: dict[str, Fact] = field(default_factory=dict)
-    keys: dict[str, set[str]] = field(default_factory=dict)  # of the facts that hold, by domain
-    by_code: dict[str, list[str]] = field(default_factory=dict)  # ids by short code
-
-    def __post_init__(self) -> None:
-        for fact in self.by_id.values():
-            self.by_code.setdefault(long_code(fact.id)[:SHORT], []).append(fact.id)
-            if fact.superseded_by is None:
-                self.keys.setdefault(fact.domain, set()).add(fact.key)
-
-    def meant(self, code: str) -> list[str]:
-        """Returns the ids that a code may mean."""
-        found = self.by_code.get(code[:SHORT], [])
-        return found if len(code) == SHORT else [name for name in found if long_code(name) == code]
-
-    def of(self, bullet: Bullet) -> str | None:
-        """Returns the id of the fact that a line's code means: of several, one that says the same, else the oldest."""
-        code = bullet.code
-        if code is None or not (names := self.by_code.get(code[:SHORT])):
-            return None
-        if len(names) > 1:
-            names = self.meant(code)
-            same = [name for name in names if one_line(self.by_id[name].value) == bullet.text]
-            return min(same or names, key=lambda name: self.by_id[name].created_at, default=None)
-        return names[0] if len(code) == SHORT or long_code(names[0]) == code else None
-
-    def now_of(self, name: str) -> Fact | None:
-        """Returns the fact that holds in the place of this one; None if there is none, or it is in no file."""
-        fact = self.by_id.get(name)
-        seen: set[str] = set()
-        while fact is not None and fact.superseded_by is not None and fact.id not in seen:
-            seen.add(fact.id)
-            fact = self.by_id.get(fact.superseded_by)
-        if fact is None or fact.superseded_by is not None or domain_of(fact.domain) in APART:
-            return None
-        return fact
-
-    def changed(self) -> tuple[Fact, ...]:
-        return tuple(self.written.values())
-
-    def _put(self, fact: Fact) -> None:
-        self.by_id[fact.id] = self.written[fact.id] = fact
-
-    def add(self, text: str, said: Said) -> Fact:
-        key = self._free(said.domain, said.key)
-        name = self._name(said.domain, key, text)
-        fact = Fact(name, said.domain, key, text, _SURE, SOURCE, "", 0, self.now, self.now, pinned=said.pinned)
-        self._put(fact)
-        return fact
-
-    def change(self, old: Fact, text: str) -> Fact:
-        new = replace(
-            old,
-            id=self._name(old.id, text),
-            value=text,
-            source=SOURCE,
-            session="",
-            turn=0,
-            created_at=self.now,
-            last_confirmed_at=self.now,
-            doubted_by=None,
-            links=(),
-        )
-        self._put(new)
-        self._put(replace(old, superseded_by=new.id, superseded_at=self.now, doubted_by=None))
-        return new
-
-    def move(self, fact: Fact, domain: str) -> None:
-        self.keys.get(fact.domain, set()).discard(fact.key)
-        self._put(replace(fact, domain=domain, key=self._free(domain, fact.key)))
-
-    def delete(self, fact: Fact) -> None:
-        self._put(replace(fact, superseded_by=fact.id, superseded_at=self.now))
-
-    def bring_back(self, name: str) -> Fact:
-        fact = self.by_id[name]
-        held = replace(
-            fact,
-            key=self._free(fact.domain, fact.key),
-            superseded_by=None,
-            superseded_at=0.0,
-            doubted_by=None,
-            last_confirmed_at=max(fact.last_confirmed_at, self.now),
-        )
-        self._put(held)
-        return held
-
-    def _free(self, domain: str, key: str) -> str:
-        taken, number, name = self.keys.setdefault(domain, set()), 1, key
-        while name in taken:
-            number += 1
-            name = f"{key}-{number}"
-        taken.add(name)
-        return name
-
-    def _name(self, *parts: str) -> str:
-        said = "\0".join((self.scope, "file", *parts, repr(self.now))).encode("utf-8", "replace")
-        return f"f-{blake2b(said, digest_size=8).hexdigest()}"
-
-
 # --- the person's changes --------------------------------------------------------------------------------------------
 
 
@@ -218,7 +97,7 @@ class _Was:
     domain: str
 
 
-def _of_base(base: Document | None, known: _Facts) -> dict[str, _Was]:
+def _of_base(base: Document | None, known: KnownFacts) -> dict[str, _Was]:
     """Returns the lines of the base by the id of their fact."""
     found: dict[str, _Was] = {}
     for bullet in base.bullets if base else ():
@@ -227,7 +106,7 @@ def _of_base(base: Document | None, known: _Facts) -> dict[str, _Was]:
     return found
 
 
-def _without_words(base: Document | None, known: _Facts) -> set[str]:
+def _without_words(base: Document | None, known: KnownFacts) -> set[str]:
     """Returns the codes of lines that lost their words in the base: what they said was forgotten. That a fact is not
     known is not enough: a database may be new, or have come out of a backup."""
     return {
@@ -264,7 +143,7 @@ class _Shown:
 def _read(
     file: Document,
     before: Mapping[str, _Was],
-    known: _Facts,
+    known: KnownFacts,
     read: Read,
     gone: _Gone,
     *,
@@ -291,7 +170,7 @@ def _read(
     return outcomes, held
 
 
-def _names(bullets: Sequence[tuple[int, Bullet]], before: Mapping[str, _Was], known: _Facts) -> dict[int, str]:
+def _names(bullets: Sequence[tuple[int, Bullet]], before: Mapping[str, _Was], known: KnownFacts) -> dict[int, str]:
     """Returns the id of the fact that each line means, by the line's place; those that are missing are new."""
     names: dict[int, str] = {}
     claims: dict[str, list[tuple[int, Bullet]]] = {}
@@ -311,7 +190,7 @@ def _names(bullets: Sequence[tuple[int, Bullet]], before: Mapping[str, _Was], kn
 
 
 def _find_by_text(
-    names: dict[int, str], bullets: Sequence[tuple[int, Bullet]], before: Mapping[str, _Was], known: _Facts
+    names: dict[int, str], bullets: Sequence[tuple[int, Bullet]], before: Mapping[str, _Was], known: KnownFacts
 ) -> None:
     """Adds lines that have lost their codes, or never had one because what wrote it was interrupted."""
     taken = set(names.values())
@@ -328,7 +207,7 @@ def _find_by_text(
 
 
 def _known(
-    bullet: Bullet, name: str, was: _Was | None, known: _Facts, read: Read, held: _Held, *, is_first: bool
+    bullet: Bullet, name: str, was: _Was | None, known: KnownFacts, read: Read, held: _Held, *, is_first: bool
 ) -> _Shown | None:
     fact = known.now_of(name)
     if fact is None:
@@ -350,7 +229,7 @@ def _known(
 
 
 def _of_ended(
-    bullet: Bullet, name: str, was: _Was | None, known: _Facts, read: Read, held: _Held, *, is_first: bool
+    bullet: Bullet, name: str, was: _Was | None, known: KnownFacts, read: Read, held: _Held, *, is_first: bool
 ) -> _Shown | None:
     """Returns what becomes of a line whose fact was deleted or ended: it goes, unless the person has changed it since,
     or put it back."""
@@ -365,7 +244,7 @@ def _of_ended(
     return _Shown(name)
 
 
-def _new(bullet: Bullet, known: _Facts, read: Read, held: _Held) -> _Shown | None:
+def _new(bullet: Bullet, known: KnownFacts, read: Read, held: _Held) -> _Shown | None:
     if bullet.text in held.texts:
         return None  # it says what another line says
     held.texts.add(bullet.text)
@@ -374,7 +253,7 @@ def _new(bullet: Bullet, known: _Facts, read: Read, held: _Held) -> _Shown | Non
     return _Shown(fact.id)
 
 
-def _deleted(before: Mapping[str, _Was], known: _Facts, held: _Held) -> list[Fact]:
+def _deleted(before: Mapping[str, _Was], known: KnownFacts, held: _Held) -> list[Fact]:
     """Returns the facts whose lines were deleted, as far as memory has not changed them since."""
     found = {
         now.id: now
@@ -396,7 +275,7 @@ def _are_many(gone: int, of: int, file: Document) -> bool:
 
 
 def _lines(
-    file: Document, outcomes: Mapping[int, _Shown | None], known: _Facts, left_out: Collection[str]
+    file: Document, outcomes: Mapping[int, _Shown | None], known: KnownFacts, left_out: Collection[str]
 ) -> tuple[Line, ...]:
     """Returns the lines of the file as they are from now on. `left_out`: ids of facts that are not added, because they
     have a line, or because their deletion waits."""

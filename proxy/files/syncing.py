@@ -21,8 +21,9 @@ from proxy.conversation import topics
 from proxy.files import text as texts
 from proxy.files.document import UNNAMED, Document, parse, rendered
 from proxy.files.folder import Folder
+from proxy.files.known import Said
 from proxy.files.layout import MEMORY
-from proxy.files.merging import Deletions, Merged, Said, Waiting, foreign, merge
+from proxy.files.merging import Deletions, Merged, Waiting, foreign, merge
 from proxy.files.unusable import Unusable
 from proxy.lru import Lru
 from proxy.memory.extract import extract

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proxy.files.document import domain_of, one_line, parse, rendered
-from proxy.files.merging import Deletions, Merged, Said, foreign, merge
+from proxy.files.known import Said
+from proxy.files.merging import Deletions, Merged, foreign, merge
 from proxy.files.names import codes
 from proxy.types import Fact
 
