@@ -3,7 +3,7 @@
    files({signal, changed, failed}) -> {element, load()}
      changed(said)   a person has acted: the facts may be others now
      failed(error)   that did not work
-   Without files (404, or no folders) there is nothing to see. */
+   Without files there are no folders, and nothing to see. */
 
 import { api, isAborted } from "../lib/api.js";
 import { clear, failure, h, loading } from "../lib/dom.js";
@@ -17,16 +17,7 @@ export function files({ signal, changed, failed }) {
   const element = h("div", { class: "stack" });
 
   async function load() {
-    clear(element, shown(await known()).map(line));
-  }
-
-  async function known() {
-    try {
-      return (await api.get("files", {}, { signal })).folders;
-    } catch (error) {
-      if (error.status === 404) return [];
-      throw error;
-    }
+    clear(element, shown((await api.get("files", {}, { signal })).folders).map(line));
   }
 
   function line(folder) {
