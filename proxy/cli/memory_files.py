@@ -7,8 +7,9 @@ restore     brings back the lines whose deletion waits
 
 import asyncio
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -100,21 +101,14 @@ async def _scopes(memory: Memory) -> list[str]:
     return [scope for scope in await memory.facts.scopes() if "~" not in scope]
 
 
-class _syncs:  # noqa: N801 (a block)
+@contextmanager
+def _syncs(memory: Memory) -> Iterator[Syncs]:
     """Syncs by a thread that ends with the block. Raises Refused where there are no files."""
-
-    def __init__(self, memory: Memory) -> None:
-        settings = memory.config.memory.files
-        if settings is None:
-            raise Refused("memory.files.path names no folder: see the configuration", 2)
-        self._executor = ThreadPoolExecutor(1)
-        self._made = Syncs(settings.path, _Stored(memory), self._executor)
-
-    def __enter__(self) -> Syncs:
-        return self._made
-
-    def __exit__(self, *_: object) -> None:
-        self._executor.shutdown()
+    settings = memory.config.memory.files
+    if settings is None:
+        raise Refused("memory.files.path names no folder: see the configuration", 2)
+    with ThreadPoolExecutor(1) as executor:
+        yield Syncs(settings.path, _Stored(memory), executor)
 
 
 def _others(root: Path, scopes: Collection[str]) -> list[tuple[str, str]]:

@@ -19,7 +19,7 @@ remembering.py  what happens to the memory of people, carried into their folders
   scrubbing.py    forgetting, in every file of a folder
   recalling.py    turns to recall that only files have
   lines.py        words as they may stand in a file: no line, comment or control character of theirs
-  texts.py        changing a file that others may be changing
+  rewriting.py    changing a file that others may be changing
 
 folder.py       one person's folder on disk: guards, lock, reading, writing, putting aside
   layout.py       what is in it, and which names it may have

@@ -21,9 +21,10 @@ from functools import lru_cache
 from typing import TypeAlias
 
 from proxy.files.names import CODE
+from proxy.types.memory import SELF_CORRECTION
 
 UNNAMED = ""  # domain of bullets above every heading
-APART = frozenset({"self_correction"})  # domains that are in no file
+APART = frozenset({SELF_CORRECTION})  # domains that are in no file
 MOST_TEXT = 2_000  # characters of a fact
 
 _HEADING = re.compile(r" {0,3}##[ \t]+(.+?)[ \t]*#*[ \t]*")

@@ -18,14 +18,14 @@ from typing import Literal
 
 from proxy.files.lines import FORGOTTEN, comment, decoded, encoded, is_plain, link_code, link_of, one_line, parted
 from proxy.files.names import long_code
-from proxy.files.texts import Texts, always, replaced
+from proxy.files.rewriting import Texts, always, replaced
 from proxy.language.detect import language
 from proxy.types import Fact
+from proxy.types.memory import SELF_CORRECTION
 
 Kind = Literal["decided", "stated", "asked", "forgotten"]
 
 NAME = re.compile(r"(\d{4}-\d{2}-\d{2})\.md")
-UNTOLD = "self_correction"  # a domain of facts that a model keeps about its own work
 
 FRESH = 3_600.0  # seconds after it was said that a fact may be learnt
 LONGEST = 2_000  # characters of an event's words
@@ -74,7 +74,7 @@ def events(learnt: Learnt) -> tuple[Event, ...]:
             fact.links[-1] if fact.links else None,
         )
         for fact in learnt.facts
-        if fact.superseded_by is None and fact.domain != UNTOLD and _is_news(fact, learnt)
+        if fact.superseded_by is None and fact.domain != SELF_CORRECTION and _is_news(fact, learnt)
     )
 
 

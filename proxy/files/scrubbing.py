@@ -15,14 +15,14 @@ from typing import Protocol
 from proxy.files import snapshots
 from proxy.files.document import parse
 from proxy.files.journal import LABELS
+from proxy.files.layout import MEMORY
 from proxy.files.lines import FORGOTTEN, link_code, parted
 from proxy.files.names import CODE, long_code
+from proxy.files.rewriting import never, replaced
 from proxy.files.snapshots import Said, Snapshot
-from proxy.files.texts import never, replaced
 from proxy.language.detect import language
 from proxy.memory.superseding import normal
 
-_MEMORY = "MEMORY.md"
 _SHORTEST = 3  # characters of a value in normal form: a shorter one is looked for as it is written
 _TELLING = 8  # from so many on, also within words and in headings: nobody else writes it by chance
 # What stands before a line's words: a quote, a bullet or a heading, a time.
@@ -128,7 +128,7 @@ def scrub(files: ScrubbedTexts, gone: Gone) -> None:
     of the files, once the others are done."""
     ailing: list[Exception] = []
     for name in files.every():
-        change = _of_memory if name == _MEMORY else scrubbed
+        change = _of_memory if name == MEMORY else scrubbed
         try:
             replaced(files, name, partial(change, gone=gone), keeps=never)
             if name.startswith(snapshots.FOLDER):

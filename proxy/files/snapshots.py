@@ -24,12 +24,13 @@ from hashlib import blake2b
 from itertools import zip_longest
 from typing import Literal, Protocol, get_args
 
+from proxy.files.layout import SNAPSHOTS
 from proxy.files.lines import FORGOTTEN, comment, decoded, link_code, link_of, many_lines, one_line, parted
-from proxy.files.texts import Texts, replaced
+from proxy.files.rewriting import Texts, replaced
 from proxy.language.words import STOP, fold, terms
 from proxy.types import ArchivedTurn
 
-FOLDER = "snapshots/"
+FOLDER = f"{SNAPSHOTS}/"
 _HEAD_BYTES = 2_000  # of a file, in which the name of its session is
 
 MOST = 15  # messages

@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import Executor
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from time import time
 from typing import Protocol, TypeVar
@@ -130,7 +131,7 @@ class Syncs:
             facts = await self.memory.facts(scope)
             unknown = foreign(found.document, facts)
             forgotten = await self.memory.forgotten(scope, unknown) if unknown else set()
-            merged = await self._in_thread(lambda: self._merged(scope, found, facts, forgotten, deletions))  # noqa: B023
+            merged = await self._in_thread(partial(self._merged, scope, found, facts, forgotten, deletions))
             text = _text(found, merged)
             is_new = bool(merged.document.lines or merged.waiting)
             is_written = is_new if found.saved is None else text != found.text.text
@@ -143,7 +144,7 @@ class Syncs:
                 self.on_step("memory")
                 await self.memory.write(scope, merged.rows, {fact.id for fact in facts})
                 rows += len(merged.rows)
-            if not is_written or await self._in_thread(lambda: self._write(folder, found, merged, text)):  # noqa: B023
+            if not is_written or await self._in_thread(partial(self._write, folder, found, merged, text)):
                 return done
         raise Unusable(f"{MEMORY} is saved again and again")
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from proxy.files.texts import TRIES, Restless, always, never, replaced
+from proxy.files.rewriting import TRIES, Restless, always, never, replaced
 from tests.files.held import Held
 
 
