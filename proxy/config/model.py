@@ -156,6 +156,28 @@ class MemoryFiles(Section):
     scan: Period = setting(60, "Seconds between two looks at all of them.")
 
 
+class MemoryModel(Section):
+    """The model that helps memory, in the background and at your cost."""
+
+    upstream: Name = Field(description="Name of the upstream that has the model; it needs an `api_key` of its own.")
+    model: str = Field(min_length=1, description="A small model that answers in JSON. Its price must be known.")
+    when: tuple[Literal["idle", "fold", "close"], ...] = setting(
+        ("idle", "fold", "close"),
+        "When it reads a conversation: some time after the last request, when turns leave the prompt, when it is "
+        "ended by name.",
+        min_length=1,
+    )
+    idle: Period = setting(600, "Seconds after the last request at which it reads a conversation.")
+    max_share: float = setting(
+        0.1, "Share of what an end user saved in the last 30 days that it may cost them.", ge=0, le=1
+    )
+    allowance: Dollars = setting(0.02, "US dollars a day that it may cost an end user beside that share.")
+    per_day: Dollars = setting(1.0, "US dollars that it may cost all together per day (UTC). Nothing is asked beyond.")
+    prompts: Folder | None = setting(
+        None, "Folder with prompts to use instead of the built-in ones, by the same names. Null: none."
+    )
+
+
 class Memory(Section):
     """Memory of people and conversations."""
 
@@ -180,6 +202,9 @@ class Memory(Section):
     idle: Period = setting(600, "Seconds after its last request at which a conversation has ended.")
     files: MemoryFiles | None = setting(
         None, "Memory as files: a folder per person, whose `MEMORY.md` may be edited. Null: there are none."
+    )
+    model: MemoryModel | None = setting(
+        None, "A model that reads what conversations imply and keeps memory in order. Null: none, nothing is asked."
     )
 
 

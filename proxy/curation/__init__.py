@@ -1,0 +1,18 @@
+"""Memory with a model's help: a model reads conversations that have ended or were folded, and proposes what to
+remember; what is kept is decided here.
+
+Pure:
+
+    prompts.py        the prompts, files of the package in each language, or of a folder of the configuration
+    asking.py         what the model is asked, as chat requests: turns and facts, numbered
+    answers.py        what it answers, read: operations, events, summary; anything else is refused with a reason
+    operations.py     operations against the facts as they are now: what is carried out, what is refused and why
+    consolidating.py  facts that may be the same or contradict each other, and what a model says of them
+    digesting.py      digests of hours, days and weeks out of events
+
+Storage and background work:
+
+    spending.py       what a call may cost, by what was saved
+    working.py        the worker: takes jobs that are due, asks, carries out
+    model.py          Protocol of the model that is asked
+"""
