@@ -8,7 +8,7 @@ believed here: `operations.py` and `consolidating.py` decide what holds.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal, TypeVar
+from typing import Literal, TypeVar, get_args
 
 import msgspec
 
@@ -20,7 +20,8 @@ MOST_EVENTS = 8
 MOST_IDS = 12  # of one merge
 
 # Reasons for which nothing of an answer is read.
-Unreadable = Literal["empty answer", "too long", "no JSON", "broken JSON", "other JSON"]
+Unreadable = Literal["empty answer", "endless answer", "no JSON", "broken JSON", "other JSON"]
+UNREADABLE = frozenset(get_args(Unreadable))
 
 _FENCE = "```"
 _FENCES = 8  # blocks of an answer that may be the object
@@ -117,7 +118,7 @@ def clean(text: str | None) -> str:
 
 def _object(answer: bytes, kind: type[T]) -> T | Unreadable:
     if len(answer) > LONGEST:
-        return "too long"
+        return "endless answer"
     text = answer.decode("utf-8", "replace").strip()
     if not text:
         return "empty answer"
