@@ -54,13 +54,17 @@ def code_of(job: Job, kind: str, number: int) -> str:
 class Changes:
     """The facts of a scope, and what a job makes of them."""
 
-    def __init__(self, job: Job, facts: Mapping[str, Fact], operations: int, ended: Mapping[str, float]) -> None:
-        """`operations`: how many there are. `ended`: facts that one of them ends without another fact in their place,
-        each with the time that this gets."""
+    def __init__(
+        self, job: Job, facts: Mapping[str, Fact], operations: int, ended: Mapping[str, Collection[float]]
+    ) -> None:
+        """`operations`: how many there are. `ended`: by id, facts that one of them may end, with the times that this
+        may have: those that ended then were ended by this job, before."""
         self._now = facts
         self._names = [f"f-{code_of(job, 'fact', number)}" for number in range(operations)]
         own = frozenset(self._names)
-        self._before = {name: _as_before(fact, own, ended.get(name)) for name, fact in facts.items() if name not in own}
+        self._before = {
+            name: _as_before(fact, own, ended.get(name, ())) for name, fact in facts.items() if name not in own
+        }
         self._after = dict(self._before)
 
     def __getitem__(self, name: str) -> Fact:
@@ -153,10 +157,9 @@ class Changes:
         return [fact for fact in facts if words & sayable(fact)]
 
 
-def _as_before(fact: Fact, own: frozenset[str], ended_at: float | None) -> Fact:
+def _as_before(fact: Fact, own: frozenset[str], ended: Collection[float]) -> Fact:
     """Returns a fact without what the job has done to it."""
-    was_ended = fact.is_deleted and ended_at is not None and fact.superseded_at == ended_at
-    if fact.superseded_by in own or was_ended:
+    if fact.superseded_by is not None and (fact.superseded_by in own or fact.superseded_at in ended):
         fact = replace(fact, superseded_by=None, superseded_at=0.0)
     return replace(fact, doubted_by=None) if fact.doubted_by in own else fact
 

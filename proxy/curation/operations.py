@@ -5,6 +5,7 @@ them. What a person has stated or kept is never ended by a model: a newer messag
 it. An update of a fact that it is not about is an addition: the fact stays.
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -89,13 +90,11 @@ class _Extraction:
         forgotten: Callable[[bytes], bool],
     ) -> None:
         self._shown, self._turns, self._forgotten = shown, turns, forgotten
-        ended = {
-            shown.facts[name][0]: turn.at
-            for each in answer.operations
-            if each is not None and each.op == "invalidate" and (turn := turns.get(each.turn or 0)) is not None
-            for name in each.targets
-            if name in shown.facts
-        }
+        ended: dict[str, set[float]] = defaultdict(set)
+        for each in answer.operations:
+            if each is not None and (turn := turns.get(each.turn or 0)) is not None:
+                for name in each.targets:
+                    ended[shown.facts.get(name, ("", ""))[0]].add(turn.at)
         self.changes = Changes(job, facts, len(answer.operations), ended)
 
     def line(self, number: int, operation: Operation | None) -> OutcomeLine:
@@ -180,7 +179,7 @@ class _Extraction:
         self, number: int, operation: Operation, value: str, found: Evidence, concerned: Sequence[Fact] = ()
     ) -> _Done:
         """Keeps a value: as a fact that states it already, else as a new one. Of the facts concerned it ends a model's,
-        and doubts a person's."""
+        and doubts a person's, unless the value is known beside that."""
         ending = [fact for fact in concerned if not is_a_persons(fact)]
         is_made = self.changes.made_before(number) is not None
         known = None if is_made else self.changes.same(value, {fact.id for fact in ending})
@@ -193,7 +192,7 @@ class _Extraction:
         for fact in concerned:
             if fact in ending:
                 self.changes.supersede(fact, made.id, found.source.at)
-            elif fact.id != made.id:
+            elif known is None:
                 self.changes.doubt(fact, made.id)
         return _Done(made, tuple(ending), "known" if known is not None else "")
 
