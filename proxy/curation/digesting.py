@@ -18,11 +18,7 @@ JOINED = 3  # texts, up to which no model is asked
 SENTENCES, LONGEST = 3, 600  # of a digest: sentences by a model, characters
 MOST_LINES = 6  # of a digest without a model
 
-_LENGTH: dict[DigestSpan, timedelta] = {
-    "hour": timedelta(hours=1),
-    "day": timedelta(days=1),
-    "week": timedelta(weeks=1),
-}
+_HOURS: dict[DigestSpan, int] = {"hour": 1, "day": 24, "week": 168}
 _FORMAT: dict[DigestSpan, str] = {"hour": "%Y-%m-%dT%H", "day": "%Y-%m-%d", "week": "%Y-%m-%d"}
 _AFTER: dict[DigestSpan, DigestSpan | None] = {"hour": "day", "day": "week", "week": None}
 

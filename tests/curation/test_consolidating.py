@@ -63,11 +63,9 @@ def test_a_fact_is_in_one_group_and_groups_are_bounded() -> None:
     assert max(map(len, groups)) <= MOST_OF_GROUP
     names = [each.id for group in groups for each in group]
     assert len(names) == len(set(names))
-    pairs = [
-        fact(n, f"Dato {n // 2} de {'abcdefghijklmnop'[n // 2]}", key=f"{'klmnopqrstuvwxyz'[n // 2] * 9}-{n + 2}")
-        for n in range(32)
-    ]
-    assert len(candidates(pairs, nothing)) <= MOST_GROUPS
+    letters = "klmnopqrstuvwxyz"
+    pairs = [fact(n, f"{n} {letters[n // 2] * 9}", key=f"{letters[n // 2] * 9}-{n + 2}") for n in range(32)]
+    assert len(candidates(pairs, nothing)) == MOST_GROUPS
 
 
 def test_among_many_facts_those_that_share_words_are_found() -> None:
@@ -94,9 +92,8 @@ def test_facts_that_are_one_are_merged_and_stay_as_history() -> None:
     assert holding(after) == [NEW.value]
     assert after[OLD.id] == replace(OLD, superseded_by=NEW.id, superseded_at=NOW + 600)
     assert after[NEW.id].links == tuple(sorted((*OLD.links, *NEW.links)))
-    assert done.lines == (
-        OutcomeLine("merge", "kept", "known", "work", "empleo", NEW.value, fact_id=NEW.id, before=(OLD.id,)),
-    )
+    line = OutcomeLine("merge", "kept", "known", "work", "empleo", NEW.value, fact_id=NEW.id, before=(OLD.id,))
+    assert done.lines == (line,)
 
 
 def test_a_merge_goes_into_what_a_person_stated() -> None:
