@@ -16,13 +16,14 @@ def events(
     job: Job, told: Sequence[Event | None], turns: Mapping[int, ArchivedTurn], forgotten: Callable[[bytes], bool]
 ) -> tuple[list[MemoryEvent], list[OutcomeLine]]:
     """Returns the events that are kept, and a line for each that the model told. An event is of a turn that the model
-    was shown, and shares a word with it."""
+    was shown, and shares a word with the conversation."""
     kept, lines = [], []
+    said = frozenset(term for turn in turns.values() for each in turn.utterances for term in terms(each.text))
     for number, event in enumerate(told):
         turn = turns.get(event.turn) if event is not None else None
         text = cut(clean(event.text), LONGEST_EVENT) if event is not None else ""
         link = next((said.link for said in turn.utterances if said.role == "user"), b"") if turn else b""
-        reason = _refusal(text, turn, link, forgotten)
+        reason = _refusal(text, turn, link, said, forgotten)
         at = turn.number if turn else 0
         lines.append(OutcomeLine("event", "refused" if reason else "kept", reason, value=text, turn=at, link=link))
         if turn and not reason:
@@ -31,15 +32,17 @@ def events(
     return kept, lines
 
 
-def _refusal(text: str, turn: ArchivedTurn | None, link: bytes, forgotten: Callable[[bytes], bool]) -> str:
+def _refusal(
+    text: str, turn: ArchivedTurn | None, link: bytes, said: frozenset[str], forgotten: Callable[[bytes], bool]
+) -> str:
     words = frozenset(terms(text))
     if not words:
         return "malformed"
     if turn is None:
         return "turn"
-    if not link or any(forgotten(said.link) for said in turn.utterances):
+    if not link or any(forgotten(each.link) for each in turn.utterances):
         return "forgotten"
-    return "" if any(words.intersection(terms(said.text)) for said in turn.utterances) else "unrelated"
+    return "" if words & said else "unrelated"
 
 
 def summary(told: SummaryText | None, turns: Mapping[int, ArchivedTurn]) -> Summary | None:
