@@ -75,7 +75,7 @@ function shown(line, job, undo) {
       h("strong", has(`jobs.op.${op}`) ? t(`jobs.op.${op}`) : op),
       line.domain && h("span", { class: "tag" }, line.domain),
       line.key && h("span", { class: "break" }, line.key),
-      line.result === "refused" && line.reason && h("span", reason(line.reason)),
+      line.reason && h("span", reason(line.reason)),
       h("span", { class: "end" }, place(line, job), line.can_undo && undoing(line, undo)),
     ),
     line.value && h("p", { class: "fact-value" }, line.value),
