@@ -26,7 +26,7 @@ class Quotation:
 
 
 def card(job: Job) -> dict[str, Json]:
-    """Returns a job as JSON, without its lines: these are counted. `session`: that it has read, None for other kinds."""
+    """Returns a job as JSON, without its lines: these are counted. `session`: null unless it reads one."""
     results = Counter(line.result for line in job.lines)
     return {
         "id": job.id,

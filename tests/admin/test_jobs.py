@@ -14,9 +14,10 @@ from proxy.types.curation import Digest, MemoryEvent, OutcomeLine
 from tests.admin.test_memory import DAY, Proxy, error, started
 from tests.builders import ledger_row
 from tests.finished_jobs import finished
-from tests.proxied import MODEL
 
 JOBS = "/admin/api/jobs"
+PRICED = {"api_key": "sk-its-own", "price": {"input": 1, "cached": 0.25, "output": 4}}
+MODEL = {"upstream": "demo", "model": "small", "per_day": 0.5}
 LINE = OutcomeLine("add", "kept", "", "work", "employer", "works at Acme", "I'm at Acme", 3, b"l", "f-0")
 REFUSED = OutcomeLine("update", "refused", "explicit", "work", "employer", "works at Sky", "I'm at Sky", 4, b"m")
 
@@ -27,7 +28,7 @@ def running() -> Iterator[tuple[Proxy, ...]]:
     with ExitStack() as stack:
         yield (
             started(stack),
-            started(stack, memory={"model": {"upstream": "scripted", "model": MODEL, "per_day": 0.5}}),
+            started(stack, upstream=PRICED, memory={"model": MODEL}),
             started(stack, admin={"show_content": False}),
         )
 
@@ -102,7 +103,8 @@ def test_jobs_of_a_state_are_told_alone(proxy: Proxy) -> None:
 
 
 def test_a_job_tells_its_lines_with_their_quotations_and_why_one_was_refused(proxy: Proxy) -> None:
-    told = get(proxy, f"jobs/{done(proxy, proxy.scope(), LINE, REFUSED)}")
+    scope, fact = proxy.known(source="auto")
+    told = get(proxy, f"jobs/{done(proxy, scope, replace(LINE, fact_id=fact.id), REFUSED)}")
     kept, refused = told["lines"]
     assert (kept["result"], kept["quote"], kept["turn"], kept["can_undo"]) == ("kept", "I'm at Acme", 3, True)
     assert (refused["result"], refused["reason"], refused["can_undo"]) == ("refused", "explicit", False)
@@ -122,7 +124,7 @@ def test_where_contents_are_not_shown_nothing_of_what_was_said_is_told(hidden: P
     assert len(get(hidden, "digests", scope=scope)["events"]) == 1
 
 
-@pytest.mark.parametrize("name", ["0", "x", "-1", "99999999", "9" * 30, "١"])
+@pytest.mark.parametrize("name", ["0", "x", "-1", "99999999", "9" * 30, "%D9%A1"])
 def test_a_job_that_there_is_not_is_told_so(name: str, proxy: Proxy) -> None:
     assert error(proxy.http.get(f"{JOBS}/{name}")) == (404, "unknown_url")
 
@@ -148,6 +150,15 @@ def test_what_a_job_has_ended_holds_again(proxy: Proxy) -> None:
     assert [card["value"] for card in proxy.of(scope, status="active")] == ["works at Sky"]
 
 
+def test_what_something_later_rests_on_stays(proxy: Proxy) -> None:
+    scope, later = proxy.known(value="works at Sky")
+    _, fact = proxy.known(scope, source="auto", superseded_by=later.id, superseded_at=time())
+    number = done(proxy, scope, replace(LINE, fact_id=fact.id))
+    assert not get(proxy, f"jobs/{number}")["lines"][0]["can_undo"]
+    assert error(undo(proxy, number, fact.id)) == (409, "conflict")
+    assert get(proxy, f"jobs/{number}")["lines"][0]["result"] == "kept"
+
+
 def test_what_was_undone_or_never_kept_is_a_conflict(proxy: Proxy) -> None:
     scope, fact, number = derived(proxy)
     assert undo(proxy, number, fact).status_code == 200
@@ -158,7 +169,7 @@ def test_what_was_undone_or_never_kept_is_a_conflict(proxy: Proxy) -> None:
     assert error(undo(proxy, 99_999_999, fact)) == (404, "unknown_url")
 
 
-# --- a fact's quotation ------------------------------------------------------------------------------------------------
+# --- a fact's quotation ----------------------------------------------------------------------------------------------
 
 
 def test_a_derived_fact_tells_the_words_it_rests_on_and_their_job(proxy: Proxy) -> None:
@@ -179,7 +190,7 @@ def test_a_fact_that_somebody_stated_rests_on_no_quotation_of_a_job(proxy: Proxy
     assert get(proxy, f"facts/{fact.id}")["quotations"] == []
 
 
-# --- what it costs, what happened --------------------------------------------------------------------------------------
+# --- what it costs, what happened ------------------------------------------------------------------------------------
 
 
 def test_what_memory_costs_is_told_beside_what_was_saved(proxy: Proxy) -> None:
@@ -202,7 +213,7 @@ def test_what_memory_costs_is_told_beside_what_was_saved(proxy: Proxy) -> None:
 
 def test_the_model_and_its_limits_are_told(helped: Proxy) -> None:
     told = get(helped, "jobs/spend")["model"]
-    assert (told["model"], told["upstream"], told["per_day"]) == (MODEL, "scripted", 0.5)
+    assert {name: told[name] for name in MODEL} == MODEL
 
 
 def test_digests_and_events_of_a_span_are_told_oldest_first(proxy: Proxy) -> None:
@@ -227,7 +238,7 @@ def test_a_span_that_is_none_is_refused(span: dict[str, float], proxy: Proxy) ->
     assert (error(answer), answer.json()["error"]["param"]) == ((400, None), "from")
 
 
-# --- run now -----------------------------------------------------------------------------------------------------------
+# --- run now ---------------------------------------------------------------------------------------------------------
 
 
 def talked(proxy: Proxy, scope: str) -> None:

@@ -1,7 +1,7 @@
 """The page of jobs: what a scripted proxy tells of memory with a model's help, and what is asked of it."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -24,7 +24,7 @@ MODEL = {
     "per_day": 1.0,
 }
 MARKUP = "trabajo en <b>Acme</b>"
-KEPT = {
+KEPT: dict[str, Any] = {
     "op": "add",
     "result": "kept",
     "reason": None,
@@ -50,10 +50,23 @@ EVENTS = [
 def job(number: int = 7, **differing: Any) -> dict[str, Any]:
     now = time.time()
     made = {
-        **{"id": number, "scope": f"{'ab' * 16}/ana", "kind": "extract", "subject": "trips", "session": "trips"},
-        **{"state": "done", "reason": None, "created_at": now - 60, "due_at": now - 60, "done_at": now - 5},
-        **{"attempts": 1, "model": "small", "prompt": "extract.es 3f2a91c0", "spent": 0.0012},
-        **{"kept": 1, "refused": 1, "undone": 0},
+        "id": number,
+        "scope": f"{'ab' * 16}/ana",
+        "kind": "extract",
+        "subject": "trips",
+        "session": "trips",
+        "state": "done",
+        "reason": None,
+        "created_at": now - 60,
+        "due_at": now - 60,
+        "done_at": now - 5,
+        "attempts": 1,
+        "model": "small",
+        "prompt": "extract.es 3f2a91c0",
+        "spent": 0.0012,
+        "kept": 1,
+        "refused": 1,
+        "undone": 0,
     }
     return {**made, **differing}
 
@@ -67,11 +80,11 @@ def spending(**differing: Any) -> dict[str, Any]:
 class Jobs:
     """The answers about jobs, and what was asked."""
 
-    jobs: list[Mapping[str, Any]] = field(default_factory=list)
-    lines: list[Mapping[str, Any]] = field(default_factory=list)
+    jobs: Sequence[Mapping[str, Any]] = field(default_factory=list)
+    lines: Sequence[Mapping[str, Any]] = field(default_factory=list)
     spend: Mapping[str, Any] = field(default_factory=spending)
-    digests: list[Mapping[str, Any]] = field(default_factory=list)
-    events: list[Mapping[str, Any]] = field(default_factory=list)
+    digests: Sequence[Mapping[str, Any]] = field(default_factory=list)
+    events: Sequence[Mapping[str, Any]] = field(default_factory=list)
     asked: list[dict[str, list[str]]] = field(default_factory=list)
     done: list[tuple[str, Any]] = field(default_factory=list)
     pages: list[Mapping[str, Any]] = field(default_factory=list)  # that come instead of `jobs`, one after the other
@@ -82,8 +95,8 @@ class Jobs:
         if route.request.method == "POST":
             self.done.append((path, route.request.post_data_json))
             if path.endswith("/undo"):
-                self.lines = [line | {"result": "undone", "can_undo": False} for line in self.lines]
-                self.jobs = [each | {"kept": 0, "undone": 1} for each in self.jobs]
+                self.lines = [{**line, "result": "undone", "can_undo": False} for line in self.lines]
+                self.jobs = [{**each, "kept": 0, "undone": 1} for each in self.jobs]
         self.asked.append(parse_qs(told.query) | {"path": [path]})
         if path == "jobs/spend":
             route.fulfill(json=self.spend)
@@ -92,8 +105,9 @@ class Jobs:
             found = [each for each in self.jobs if state in (None, [each["state"]])]
             route.fulfill(json=self.pages.pop(0) if self.pages else {"jobs": found, "next": None})
         elif path == "digests":
-            found = {"digests": self.digests, "events": self.events, "more_events": False}
-            route.fulfill(json={"scope": f"{'ab' * 16}/ana", "span": parse_qs(told.query)["span"][0], "from": 0, "to": 1, **found})
+            (span,) = parse_qs(told.query)["span"]
+            diary = {"digests": self.digests, "events": self.events, "more_events": False}
+            route.fulfill(json={"scope": f"{'ab' * 16}/ana", "span": span, "from": 0, "to": 1, **diary})
         else:
             route.fulfill(json={"job": self.jobs[0], "lines": self.lines})
 
@@ -114,7 +128,8 @@ def test_a_job_tells_what_came_of_it_and_its_lines_when_they_are_opened(page: Pa
     scripted = Jobs([job()], [KEPT, REFUSED])
     line = scripted.on(page).tab.locator(".lines > li")
     head = line.locator(".line-head").first.inner_text()
-    assert [word for word in ("Done", "Conversation", "trips", "1 kept", "1 refused", "$0.0012") if word not in head] == []
+    told = ("Done", "Conversation", "trips", "1 kept", "1 refused", "$0.0012")
+    assert [word for word in told if word not in head] == []
     assert not any("jobs/7" in asked["path"] for asked in scripted.asked)
     line.get_by_text("What it came to").click()
     kept, refused = (line.locator(".job-lines > li").nth(at) for at in (0, 1))
@@ -171,7 +186,7 @@ def test_jobs_are_chosen_by_their_state_and_given_up_ones_say_why(page: Page) ->
 
 
 def test_older_jobs_are_loaded_page_by_page(page: Page) -> None:
-    pages = [{"jobs": [job(9)], "next": 9}, {"jobs": [job(8)], "next": None}]
+    pages: list[Mapping[str, Any]] = [{"jobs": [job(9)], "next": 9}, {"jobs": [job(8)], "next": None}]
     scripted = Jobs(pages=pages)
     scripted.on(page).tab.get_by_role("button", name="Load more").click()
     page.tab.locator(".lines > li").nth(1).wait_for()
@@ -196,7 +211,8 @@ def test_events_and_digests_stand_by_day_the_newest_first(page: Page) -> None:
     later, earlier = (days.nth(at).inner_text() for at in (0, 1))
     assert "March 5, 2026" in later
     assert "Bought a desk." in later
-    assert [word for word in ("March 4, 2026", "Ana <i>changed</i> jobs.", "12:00", "Began at Acme.") if word not in earlier] == []
+    told = ("March 4, 2026", "Ana <i>changed</i> jobs.", "12:00", "Began at Acme.")
+    assert [word for word in told if word not in earlier] == []
     page.tab.get_by_role("radio", name="Week").check()
     page.tab.locator(".digest .badge").filter(has_text="Week").wait_for()
     assert [asked["span"] for asked in scripted.asked if "span" in asked] == [["day"], ["week"]]
