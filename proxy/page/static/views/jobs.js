@@ -129,7 +129,7 @@ function line(job, ctx, lines = null) {
   told(job);
   clear(
     head,
-    badge(t(`jobs.state.${job.state}`), KINDS[job.state]),
+    badge(t(`jobs.is.${job.state}`), KINDS[job.state]),
     h("strong", t(`jobs.kind.${job.kind}`)),
     subject(job),
     job.reason && h("span", reason(job.reason)),
