@@ -5,8 +5,9 @@ cost, and its undoing.
             jobs, newest first, with the number of their lines by result; `next` is the `before` of the next page
     GET  /admin/api/jobs/{id}
             a job, and its lines: what the model proposed, its quotation, what came of it
-    POST /admin/api/jobs {scope, session}
-            a conversation is read as soon as a worker is free: 202
+    POST /admin/api/jobs {scope, kind, subject}
+            a job is due now: a conversation is read (kind "extract", the subject its session), facts are compared
+            ("consolidate"), or a digest is made ("digest", such as "day 2026-11-23"): 202
     POST /admin/api/jobs/{id}/undo {fact}
             what the job has kept of a fact is undone, durably: what it ended holds again
     GET  /admin/api/jobs/spend?scope=
@@ -27,6 +28,7 @@ import msgspec
 from proxy.admin.codec import Asked, Moment, RowNumber, as_json, as_json_offloaded, page, total
 from proxy.admin.parts import Admin
 from proxy.config import shows_content
+from proxy.curation.digesting import spanned
 from proxy.curation.looking import card, line_cards, quotations, undoing
 from proxy.errors import BadRequest, Conflict, UnknownRoute
 from proxy.http.exchange import Call
@@ -34,7 +36,7 @@ from proxy.pipeline import Services
 from proxy.storage.erasures import base_of
 from proxy.storage.jobs import DAY, SHARE_DAYS, done_lately
 from proxy.types import Answer, Fact, Json
-from proxy.types.curation import DigestSpan, Job, JobState, MemorySpend
+from proxy.types.curation import DigestSpan, Job, JobKind, JobState, MemorySpend
 
 USUAL_JOBS, MOST_JOBS = 50, 500
 MOST_EVENTS = 500
@@ -52,10 +54,11 @@ class JobsAsked(Asked, frozen=True):
 
 
 class Run(Asked, frozen=True):
-    """The body of a conversation to be read now."""
+    """The body of a job to be done now."""
 
     scope: str
-    session: str
+    kind: JobKind = "extract"
+    subject: str = ""
 
 
 class Undo(Asked, frozen=True):
@@ -94,15 +97,31 @@ async def job(call: Call, admin: Admin, asked: Asked) -> Answer:
 
 
 async def run(call: Call, admin: Admin, asked: Run) -> Answer:
-    """Arms the reading of a conversation."""
+    """Arms a job for now."""
     services = admin.services
     if services.config.memory.model is None:
         raise UnknownRoute("No model helps memory: memory.model names none.")
-    scope = await _memory_of(services, asked.scope, asked.session)
+    scope = asked.scope
+    if asked.kind == "extract":
+        scope = await _memory_of(services, asked.scope, asked.subject)
+    elif not await services.answered.has(base_of(scope)):
+        raise UnknownRoute(f"Nothing is kept of a scope {scope[:80]!r}.")
+    elif not _is_named(asked):
+        raise BadRequest("subject names no such job", param="subject")
     now = time()
-    services.storage.jobs.arm(scope, "extract", asked.session, now, sooner=True)
+    services.storage.jobs.arm(scope, asked.kind, asked.subject, now, sooner=True)
     await services.storage.jobs.flush()
-    return as_json({"scope": scope, "session": asked.session, "due_at": now}, 202)
+    return as_json({"scope": scope, "kind": asked.kind, "subject": asked.subject, "due_at": now}, 202)
+
+
+def _is_named(asked: Run) -> bool:
+    if asked.kind == "consolidate":
+        return not asked.subject
+    try:
+        spanned(asked.subject)
+    except ValueError:
+        return False
+    return True
 
 
 async def undo(call: Call, admin: Admin, asked: Undo) -> Answer:

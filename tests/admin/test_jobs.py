@@ -252,23 +252,43 @@ def test_a_conversation_is_read_now_wherever_its_turns_are(of: str, helped: Prox
     scope = helped.scope()
     memory = of.format(scope=scope)
     talked(helped, memory)
-    answer = helped.http.post(JOBS, json={"scope": scope, "session": "trips"})
+    answer = helped.http.post(JOBS, json={"scope": scope, "subject": "trips"})
     assert (answer.status_code, answer.json()["scope"]) == (202, memory)
     (job,) = get(helped, "jobs", scope=memory)["jobs"]
     assert (job["kind"], job["subject"]) == ("extract", "trips")
     assert job["due_at"] <= time()
 
 
+@pytest.mark.parametrize(
+    ("kind", "subject", "status"),
+    [
+        ("consolidate", "", 202),
+        ("consolidate", "trips", 400),
+        ("digest", "day 2026-11-23", 202),
+        ("digest", "week 2026-11-23", 202),
+        ("digest", "week 2026-11-24", 400),  # a Tuesday
+        ("digest", "month 2026-11", 400),
+    ],
+)
+def test_other_jobs_are_done_now_too(kind: str, subject: str, status: int, helped: Proxy) -> None:
+    scope = helped.scope()
+    talked(helped, scope)
+    answer = helped.http.post(JOBS, json={"scope": scope, "kind": kind, "subject": subject})
+    assert answer.status_code == status
+    told = [(each["kind"], each["subject"]) for each in get(helped, "jobs", scope=scope)["jobs"]]
+    assert told == ([(kind, subject)] if status == 202 else [])
+
+
 def test_a_conversation_that_nobody_had_is_not_read(helped: Proxy) -> None:
     scope = helped.scope()
-    assert error(helped.http.post(JOBS, json={"scope": scope, "session": "trips"})) == (404, "unknown_url")
+    assert error(helped.http.post(JOBS, json={"scope": scope, "subject": "trips"})) == (404, "unknown_url")
     assert get(helped, "jobs", scope=scope)["jobs"] == []
 
 
 def test_without_a_model_nothing_is_read(proxy: Proxy) -> None:
     scope = proxy.scope()
     talked(proxy, scope)
-    answer = proxy.http.post(JOBS, json={"scope": scope, "session": "trips"})
+    answer = proxy.http.post(JOBS, json={"scope": scope, "subject": "trips"})
     assert error(answer) == (404, "unknown_url")
     assert "memory.model" in answer.json()["error"]["message"]
     assert get(proxy, "jobs", scope=scope)["jobs"] == []
