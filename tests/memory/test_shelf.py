@@ -31,7 +31,7 @@ def test_no_summary_is_kept_that_may_say_what_is_forgotten() -> None:
     made.forget(frozenset({link("2.0")}), 9.0)
     made.settle()
     assert made.notes.size == 0
-    assert made.summaries == ()
+    assert not made.summaries
 
 
 @pytest.mark.parametrize("by", ["search", "put", "take"])
