@@ -169,7 +169,7 @@ async function ask(ctx, read) {
   const options = sessions.map((card, at) => h("option", { value: at }, named(card)));
   const run = (form) => {
     const { scope: of, session } = sessions[Number(form.get("session"))];
-    return api.post("jobs", { scope: of, session }, { signal: ctx.signal });
+    return api.post("jobs", { scope: of, subject: session }, { signal: ctx.signal });
   };
   const body = field(t("jobs.run.session"), h("select", { class: "select", name: "session" }, options), t("jobs.run.hint"));
   const answer = await dialog({ title: t("jobs.run.title"), body, action: t("jobs.run"), run, signal: ctx.signal });
