@@ -172,7 +172,7 @@ def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
         is_on=is_on,
         alone=alone,
         is_away=is_away,
-        on_learnt=None if arming is None else arming.learnt,
+        **({} if arming is None else {"on_learnt": arming.learnt}),
     )
     obedience = Obedience(library, tasks, learner.learning, is_answered=answered.has)
     told: list[OnEnd] = [part.ended for part in (files, arming) if part is not None]

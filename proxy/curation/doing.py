@@ -14,7 +14,7 @@ from typing import Protocol, TypeAlias, TypeVar, get_args
 
 from proxy.curation import answers, asking, consolidating, digesting, operations
 from proxy.curation.asking import Question
-from proxy.curation.operations import Carried
+from proxy.curation.carrying import Carried
 from proxy.curation.prompts import Prompts
 from proxy.curation.spending import Caller, Failed, Left, Unaffordable, attempts_of
 from proxy.curation.watching import CurationWatch, Unwatched
@@ -46,7 +46,6 @@ EMBEDDED_AT_ONCE = 8
 EMBEDDING_DEADLINE = 20.0  # seconds
 SETTLED = 3_600.0  # seconds after a change of facts at which they are put in order
 LATE = 60.0  # seconds after a span at which it is digested: what ends with it is in
-MOST_JOINED = 3  # items of a digest that need no model
 LAST_ATTEMPT = 5  # with an answer that is none: its turns are passed over
 
 Embed: TypeAlias = Callable[[Sequence[str]], Awaitable[Sequence[Vector]]]  # may raise EmbeddingUnavailable
@@ -99,7 +98,8 @@ class Doing:
             job, lambda facts, gone: operations.extracted(job, turns, facts, forgotten=gone, now=now)
         )
         last = turns[-1]
-        summary = carried.summary and StoredSummary(last.link, job.subject, last.at, carried.summary)
+        found = carried.summary
+        summary = None if found is None else StoredSummary(last.link, job.subject, last.at, found)
         for subject in {digesting.subject_of("hour", event.at) for event in carried.events}:
             self._arm_digest(job.scope, subject)
         if any(line.result == "kept" and line.op in OF_FACTS for line in carried.lines):
@@ -132,7 +132,8 @@ class Doing:
     async def _affordable(self, job: Job, unread: Sequence[ArchivedTurn], facts: Sequence[Fact]) -> Question:
         """Returns the largest question about the first of these turns that can be paid, and has paid for it. Raises
         Unaffordable."""
-        most = max(1, MOST_TOKENS // SMALLER ** (attempts_of(job) - 1))
+        attempt = attempts_of(job)
+        most = MOST_TOKENS // SMALLER ** (attempt - 1) if attempt < LAST_ATTEMPT else 0  # then one turn
         asked = 0
         while True:
             turns = await self._in_thread(partial(asking.fitting, unread, self.count, most))
@@ -146,7 +147,7 @@ class Doing:
                         raise
                 else:
                     return question
-            most = max(1, most // SMALLER)
+            most //= SMALLER
 
     async def _turns_of(self, job: Job) -> tuple[ArchivedTurn, ...]:
         """Returns the turns that the model was shown, in their order."""
@@ -213,7 +214,7 @@ class Doing:
         # The events of its links are what it tells: if one is forgotten, there is no such digest.
         read = tuple(dict.fromkeys(event.link for event in events))
         text = digesting.digested(job.answer.decode()) if job.answer else None
-        if not job.answer and len(texts) > MOST_JOINED:
+        if not job.answer and len(texts) > digesting.JOINED:
             text = await self._told(job, span, texts, read)
         if not job.answer and text is None and not await self._is_read(job, read):
             raise Left
@@ -230,7 +231,8 @@ class Doing:
             job = await self.caller.ask(job, question, _untold)
         except (Unaffordable, Failed):
             return None
-        return digesting.digested(job.answer.decode())
+        told: str | None = digesting.digested(job.answer.decode())
+        return told
 
     async def _is_read(self, job: Job, read: Sequence[bytes]) -> bool:
         """Records what a digest without a model is about; False if it was forgotten, or the job has another owner."""
@@ -275,7 +277,8 @@ class Doing:
 class Asks(Protocol):
     """Puts a question together."""
 
-    def __call__(self, *, prompts: Prompts, settings: Mapping[str, Json], schemas: bool) -> Question: ...
+    def __call__(self, *, prompts: Prompts, settings: Mapping[str, Json], schemas: bool) -> Question:
+        """Returns it."""
 
 
 def _missing(answer: bytes) -> str:

@@ -129,6 +129,7 @@ class Caller:
                     is_held = self.clock() < held_until
                 if not is_held:
                     raise Left
-            return asking.result()
+            reply: Reply | None = asking.result()
+            return reply
         finally:
             asking.cancel()

@@ -76,11 +76,10 @@ class Curator:
     async def _work_off(self) -> None:
         try:
             while self._again and not self._stopping:
-                self._again = False
                 attempts = Attempts(self.on_failure)
-                while await attempts.run("memory", self.work(), fallback=False, deadline=2 * DEADLINE):
-                    if self._stopping:
-                        break
+                self._again = False
+                worked = await attempts.run("memory", self.work(), fallback=False, deadline=2 * DEADLINE)
+                self._again = self._again or worked
         finally:
             self._running = None
             if not self._stopping:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from time import time
 from typing import TypeAlias
 
-from proxy.curation.operations import Carried
+from proxy.curation.carrying import Carried
 from proxy.curation.spending import Failed, Left
 from proxy.memory.commands import mark
 from proxy.memory.library import Library

@@ -72,7 +72,7 @@ class Learner:
         is_on: bool = True,
         alone: Callable[[str], AbstractAsyncContextManager[None]] | None = None,
         is_away: Callable[[], bool] | None = None,
-        on_learnt: Callable[[Exchange], None] | None = None,
+        on_learnt: Callable[[Exchange], None] = lambda _exchange: None,
     ) -> None:
         """`is_on`: contexts are managed. If not, nothing is learnt but the turns of sessions that clients name, which
         they may go on with without sending their history. `alone`: holds a memory scope for this process, of several
@@ -207,8 +207,7 @@ class Learner:
             shelf.kept.update(turn.link for turn in new.turns)
             self._library.keep_shelf(scope, shelf)
         await self._keep_facts(request, shelf, new, forgotten)
-        if self._on_learnt is not None:
-            self._on_learnt(exchange)
+        self._on_learnt(exchange)
 
     async def _keep_facts(self, request: Answered, shelf: Shelf, new: Ingested, forgotten: frozenset[bytes]) -> None:
         """Stores the facts of a request. Where several processes learn, one at a time: what another has just learnt is
