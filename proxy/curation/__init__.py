@@ -13,7 +13,11 @@ Pure:
 
 Storage and background work:
 
-    spending.py       what a call may cost, by what was saved
-    working.py        the worker: takes jobs that are due, asks, carries out
+    arming.py         jobs, armed when there may be something to read
+    working.py        the worker: takes jobs that are due, puts off what fails
+    doing.py          the work of one job, from its row to what came of it
+    spending.py       what a call may cost, by what was saved; calls within that
+    writing.py        facts, written as they are decided at that moment
     model.py          Protocol of the model that is asked
+    watching.py       Protocol of those who follow what it finds
 """
