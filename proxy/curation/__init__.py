@@ -12,12 +12,17 @@ Pure:
     telling.py        events, a summary and a name for the conversation, out of an answer
     consolidating.py  facts that may be the same or contradict each other, and what a model says of them
     digesting.py      digests of hours, days and weeks out of events
+    looking.py        what jobs have come to, for people: as JSON; what a fact rests on; undoing
 
 Storage and background work:
 
-    spending.py       what a call may cost, by what was saved
-    working.py        the worker: takes jobs that are due, asks, carries out
+    arming.py         jobs, armed when there may be something to read
+    working.py        the worker: takes jobs that are due, puts off what fails
+    doing.py          the work of one job, from its row to what came of it
+    spending.py       what a call may cost, by what was saved; calls within that
+    writing.py        facts, written as they are decided at that moment
     model.py          Protocol of the model that is asked
+    watching.py       Protocol of those who follow what it finds
 
 README.md shows ten conversations as the model is asked about them, and what is kept of answers made by hand.
 """
