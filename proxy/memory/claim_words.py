@@ -16,6 +16,7 @@ from typing import NamedTuple
 from proxy.language.phrases import words
 from proxy.language.tables import groups, named, pairs_of_lines, split, tables
 from proxy.language.words import fold, stem_in
+from proxy.memory.signals import spoken_in
 from proxy.types.memory import Language
 
 _REMEMBERED = 16_384  # words whose roots are cached
@@ -183,6 +184,8 @@ def _regular(word: str, code: Language) -> Root:
         return word
     if code == "es" and (joined := _JOINED.fullmatch(word)) is not None:
         word = _irregular(code).get(joined[1], joined[1])
+    if code == "es" and len(word) > _LEAST_ENDING and word.endswith("is"):
+        word = word.removesuffix("s")  # "vivís"
     found = stem_in(word, _NAMES[code])
     if code == "es":
         found = found.rstrip(_VOWELS) or found
@@ -253,7 +256,9 @@ def spoken_in_claims(text: str) -> Language:
     """Returns the language whose tables know more of the words of a short statement: "Mide 1,82 m"."""
     said = [fold(each) for each in _WORD.findall(text)]
     known = {code: sum(_is_known(each, wording(code)) for each in said) for code in _NAMES}
-    return "es" if known["es"] > known["en"] or (known["es"] == known["en"] and not text.isascii()) else "en"
+    if known["es"] == known["en"]:
+        return spoken_in(text) if text.isascii() else "es"
+    return "es" if known["es"] > known["en"] else "en"
 
 
 def _is_known(word: str, table: Wording) -> bool:
