@@ -182,24 +182,29 @@ def is_irregular(form: str) -> bool:
 def _regular(word: str, code: Language) -> Root:
     if len(word) < _LEAST_ENDING:
         return word
-    if code == "es" and (joined := _JOINED.fullmatch(word)) is not None:
-        word = _irregular(code).get(joined[1], joined[1])
-    if code == "es" and len(word) > _LEAST_ENDING and word.endswith("is"):
+    return _of_spanish(word) if code == "es" else _written_alike(stem_in(word, _NAMES[code]), code)
+
+
+def _of_spanish(word: str) -> Root:
+    if (joined := _JOINED.fullmatch(word)) is not None:
+        word = _irregular("es").get(joined[1], joined[1])
+    if len(word) > _LEAST_ENDING and word.endswith("is"):
         word = word.removesuffix("s")  # "vivís"
-    found = stem_in(word, _NAMES[code])
-    if code == "es":
-        found = found.rstrip(_VOWELS) or found
-    if len(found) >= _LEAST_ENDING - 1:
-        for written, heard in _ENDS[code]:
-            if found.endswith(written):
-                found = found.removesuffix(written) + heard
-                break
-    if code == "es":
-        for written, heard in _DIPHTHONGS:
-            at = found.rfind(written)
-            if at > 0 and not any(mark in _VOWELS for mark in found[at + 2 :]):
-                return found[:at] + heard + found[at + 2 :]
+    found = stem_in(word, _NAMES["es"])
+    found = _written_alike(found.rstrip(_VOWELS) or found, "es")
+    for written, heard in _DIPHTHONGS:
+        at = found.rfind(written)
+        if at > 0 and not any(mark in _VOWELS for mark in found[at + 2 :]):
+            return found[:at] + heard + found[at + 2 :]
     return found
+
+
+def _written_alike(found: Root, code: Language) -> Root:
+    """Returns a root with its end as it is most written."""
+    if len(found) < _LEAST_ENDING - 1:
+        return found
+    heard = next(((written, heard) for written, heard in _ENDS[code] if found.endswith(written)), None)
+    return found if heard is None else found.removesuffix(heard[0]) + heard[1]
 
 
 @cache
