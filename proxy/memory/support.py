@@ -53,10 +53,14 @@ _GOES_ON = re.compile(r"\A[\s,;:.\u2026-]*(?:(?:and|but|pero|y)\s)?")
 _FEW = 5  # up to so many things may be counted that nobody counted
 _NOTHING = frozenset("nothing none nobody nada nadie ninguno ninguna".split())  # noqa: SIM905
 _AT_ITS_BEGINNING = frozenset({"asks", "tasks", "clitic", "general"})
+_YES = re.compile(r"\bsí\b|(?:\A|(?<=[.!?,;] ))si(?=\s*[,.!;])|[,\s]si(?=\W*\Z)", re.IGNORECASE)
+_THEREFORE = re.compile(r"\W*(?:asi que|por eso|entonces|porque|because|so|otherwise|sino)\b")
+_NO_DENIAL = re.compile(r"\b(?:nada mas|no mas de|no more than|no fewer than|no less than|not only|no solo|nothing but)\b")
+_JOIN = r"\A\W*(?:(?:y|e|and|but|pero|que|porque|because|so|since|as|cuando|when|while|mientras|aunque|although|though)\s+)?"
 _AS_WORDS = frozenset({"likes", "dislikes", "stops", "wanting", "opposites"})
 
 
-def supports(quote: str, value: str, message: str) -> str:
+def supports(quote: str, value: str, message: str, others: str = "") -> str:
     """Returns "" if the user's own words in `quote`, which stands in `message`, state `value`; else the reason why
     not, one of `REASONS`. `value`: a statement about the user in the third person."""
     quote, value, text = (_SPACE.sub(" ", each).strip() for each in (quote, value, message))
@@ -66,7 +70,10 @@ def supports(quote: str, value: str, message: str) -> str:
     if not _is_own(quote, message):
         return "handed-over"
     return _Check(
-        _in_sentence(text, at, at + len(quote)), value, language(text) or spoken_in_claims(f"{text} {value}")
+        _in_sentence(text, at, at + len(quote)),
+        value,
+        language(text) or spoken_in_claims(f"{text} {value}"),
+        f"{text} {others}",
     ).reason()
 
 
@@ -131,6 +138,12 @@ def _marks(code: Language) -> _Marks:
     patterns = {}
     for name in found.keys() - _AS_WORDS:
         opening = r"\A\W*(?:{leads}\W+)*" if name in {"asks", "tasks"} else r"\A\W*"
+        if name == "pronouns":
+            patterns[name] = expression(found, rf"{_JOIN}(?:{{pronouns}})(?!\w)")
+            continue
+        if name == "known":
+            patterns[name] = expression(found, r"(?<![\w'])(?:{known}) (?:si|if|whether)(?!\w)")
+            continue
         anchor = (
             r"(?:,|\s)\s*(?=\w+[\s?!.]*\Z)"
             if name == "tags"
@@ -153,7 +166,8 @@ def _rooted(entries: Iterable[str], code: Language) -> frozenset[str]:
 class _Check:
     """A quotation and a value, compared step by step."""
 
-    def __init__(self, said: _Said, value: str, code: Language) -> None:
+    def __init__(self, said: _Said, value: str, code: Language, everything: str) -> None:
+        self._all = everything
         self._said, self._code = said, code
         self._marks, self._table = _marks(code), wording(code)
         self._quote, self._before, self._behind, self._low = map(folded, (said.quote, said.before, said.behind, value))
@@ -194,6 +208,8 @@ class _Check:
             return "question"
         if marks.has("ironies", self._before[-_LEAD:] + self._quote):
             return "irony"
+        if self._instructs and marks.has("at_hand", self._quote) and not marks.has("standing", self._quote):
+            return "task"
         if marks.has("tasks", self._quote) and not marks.has("standing", self._before + self._quote):
             is_named = marks.has("first", self._quote) or marks.has("clitic", self._quote)
             if self._instructs or not (is_named or any(map(str.isdigit, self._value))):
@@ -217,7 +233,11 @@ class _Check:
         marks, behind = self._marks, _GOES_ON.sub("", self._behind)
         if self._instructs:
             return ""
-        if any(marks.has("conditions", each) for each in (self._quote, self._before, behind[:_TAIL])):
+        following = next((each for each in _CLAUSE.split(behind) if any(map(str.isalnum, each))), "")
+        said = [self._sure(self._said.quote), self._sure(self._said.before)]
+        if not _THEREFORE.match(following):
+            said.append(self._sure(following))
+        if any(marks.has("conditions", each) for each in said):
             return "condition"
         is_limited = marks.has("limits", self._quote) or marks.has("limits", behind[:_TAIL])
         if is_limited and not marks.has("limits", self._low) and not marks.has("restricts", self._low):
@@ -227,6 +247,10 @@ class _Check:
         if marks.has("maybes", self._quote):
             return "condition"
         return "wish" if marks.has("wishes", self._before[-_LEAD:] + self._quote) or self._is_wanted() else ""
+
+    def _sure(self, text: str) -> str:
+        """Returns folded text without "sí" and "es si", which are no conditions."""
+        return self._marks.patterns["known"].sub(" ", folded(_YES.sub(" ", text) if self._code == "es" else text))
 
     def _is_wanted(self) -> bool:
         """Tells whether what the value says is only wanted or tried: "quiero aprender alemán"."""
@@ -243,6 +267,8 @@ class _Check:
         told = [term for term in _people(self._wanted) if term.root in self._wanted.holder]
         somebody = [*_people(claim(self._said.before, self._code)), *_people(claim(self._said.quote, self._code))]
         if told:
+            if self._has_pronoun():
+                somebody = _people(claim(self._all, self._code))
             named = self._wanted.names & {fold(each) for each in _WORD.findall(self._said.quote)}
             if not named and not _any_are_one(told, somebody):
                 return "holder"
@@ -251,10 +277,14 @@ class _Check:
         mentioned = _people(self._wanted)
         if mentioned:
             return "holder" if somebody and not _any_are_one(mentioned, somebody) else ""
-        if not self._is_first and self._is_led_by_another():
+        if self._has_pronoun() or (not self._is_first and self._is_led_by_another()):
             return "holder"
         is_general = self._marks.has("anybody", self._quote[:_LEAD]) or self._is_of_a_kind()
         return "general" if is_general and not self._is_author(self._said.quote) else ""
+
+    def _has_pronoun(self) -> bool:
+        """Tells whether a pronoun of somebody else is the subject of the clause."""
+        return not self._is_first and self._marks.has("pronouns", self._passage.lower())
 
     def _is_led_by_another(self) -> bool:
         """Tells whether somebody else, or something of the author's, is the subject of the clause, or of what stands
@@ -280,13 +310,21 @@ class _Check:
         """Returns "details" if the value has a number, a name or another word in the place of one of the quotation."""
         quote, around = claim(self._said.quote, self._code), claim(self._said.sentence, self._code)
         spoken = {fold(each) for each in _WORD.findall(self._said.sentence)}
+        elsewhere = claim(self._all, self._code)
+        every = {fold(each) for each in _WORD.findall(self._all)}
         missing = [each for each in self._wanted.numbers if each not in around.numbers and each not in spoken]
+        is_displaced = any(each not in self._wanted.numbers for each in quote.numbers)
+        if not is_displaced:
+            missing = [each for each in missing if each not in elsewhere.numbers and each not in every]
         if missing and (quote.numbers or not all(each.isdigit() and int(each) <= _FEW for each in missing)):
             return "details"
+        spoken |= every
         heard = {sounding(each) for each in spoken}
         if any(name not in spoken and sounding(name) not in heard for name in self._wanted.names):
             return "details"
-        has, other = ({term.root for term in each.terms} for each in (self._wanted, around))
+        has, other = (
+            {key for term in each.terms for key in (term.root, term.said)} for each in (self._wanted, around)
+        )
         if any(has & each and other & each and not has & other & each for each in self._marks.opposites):
             return "details"
         is_loose = self._instructs or self._wishes
@@ -303,6 +341,9 @@ class _Check:
         if self._instructs:
             return ""
         denials = sum(each in table.negations for each in _WORD.findall(_plainly(self._passage)))
+        denials += marks.has("denies", folded(self._passage))
+        if marks.has("not_so", self._quote) and self._wanted.is_denied:
+            return "polarity"
         denies = bool(denials) if self._code == "es" else denials % 2 == 1
         says_no = any(each in table.negations for each in _WORD.findall(_plainly(self._value)))
         if says_no and denials and not denies:
@@ -325,7 +366,9 @@ class _Check:
     def _is_denied_in_clause(self) -> bool:
         """Tells whether a word of the value stands behind a negation, or before "nothing"."""
         plain = _plainly(self._passage)
+        denied = self._marks.patterns["denies"].search(plain)
         at = next((each.start() for each in _WORD.finditer(plain) if each.group() in self._table.negations), None)
+        at = denied.start() if at is None and denied else at
         if at is None:
             return False
         behind = claim(plain[at:], self._code)
@@ -428,4 +471,4 @@ def _of(table: Wording, roots: frozenset[str]) -> frozenset[str]:
 
 def _plainly(text: str) -> str:
     """Returns folded text with "not" for "n't"."""
-    return re.sub(r"(?:n't|n\u2019t)\b", " not", folded(text))
+    return _NO_DENIAL.sub(" ", re.sub(r"(?:n't|n\u2019t)\b", " not", folded(text)))
