@@ -6,6 +6,7 @@ speaks against it, in the quotation and in the sentence around it; what nothing 
 common with the quotation, is believed. Each refusal has a reason of `REASONS`.
 """
 
+import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -22,7 +23,9 @@ from proxy.memory.claims import Claim, claim
 from proxy.memory.own_words import attributed, own_words, speaks_of_text
 from proxy.memory.same_fact import agreeing, sounding
 from proxy.memory.shapes import TAKEN, opens_play, without_enclosed
-from proxy.memory.signals import folded
+from proxy.memory.clauses import split
+from proxy.memory.predictions import guess
+from proxy.memory.signals import folded, spoken_in
 from proxy.types.memory import Language
 
 REASONS = (
@@ -50,6 +53,8 @@ _SPACE, _WORD = re.compile(r"\s+"), re.compile(r"[\w']+")
 _NAME_WORDS = 3  # of a quotation that is a title in quotation marks
 _LEAD, _TAIL = 40, 12  # characters around a quotation that say how it is meant
 _GOES_ON = re.compile(r"\A[\s,;:.\u2026-]*(?:(?:and|but|pero|y)\s)?")
+from collections import Counter
+C = Counter()
 _FEW = 5  # up to so many things may be counted that nobody counted
 _NOTHING = frozenset("nothing none nobody nada nadie ninguno ninguna".split())  # noqa: SIM905
 _AT_ITS_BEGINNING = frozenset({"asks", "tasks", "clitic", "general"})
@@ -69,12 +74,28 @@ def supports(quote: str, value: str, message: str, others: str = "") -> str:
         return "quote"
     if not _is_own(quote, message):
         return "handed-over"
+    return _check(quote, value, message, others, text, at).reason()
+
+
+def _check(quote, value, message, others, text, at):
     return _Check(
         _in_sentence(text, at, at + len(quote)),
         value,
         language(text) or spoken_in_claims(f"{text} {value}"),
         f"{text} {others}",
-    ).reason()
+        _fact(text, at, at + len(quote)),
+    )
+
+
+def _fact(text: str, start: int, end: int) -> float:
+    """Returns the log-odds that the clauses of a passage state a fact, by the likeliest."""
+    found = split(text)
+    said, code = [each.text for each in found], spoken_in(text)
+    over = [at for at, each in enumerate(found) if each.start < end and start < each.start + len(each.text)]
+    likely = max((guess(said, at, code).fact for at in over), default=0.5)
+    likely = min(max(likely, 0.01), 0.99)
+    return math.log(likely / (1 - likely))
+
 
 
 # --- whose words ------------------------------------------------------------------------------------------------------
@@ -166,7 +187,8 @@ def _rooted(entries: Iterable[str], code: Language) -> frozenset[str]:
 class _Check:
     """A quotation and a value, compared step by step."""
 
-    def __init__(self, said: _Said, value: str, code: Language, everything: str) -> None:
+    def __init__(self, said: _Said, value: str, code: Language, everything: str, fact: float) -> None:
+        self._fact = fact
         self._all = everything
         self._said, self._code = said, code
         self._marks, self._table = _marks(code), wording(code)
@@ -190,9 +212,31 @@ class _Check:
             or self._of_another()
             or self._other_details()
             or self._denied()
-            or self._in_time()
-            or self._unrelated()
+            or self._unlikely()
         )
+
+    def _unlikely(self) -> str:
+        found = self.signs()
+        for name, reason in (
+            ("irony", "irony"),
+            ("holder", "holder"),
+            ("general", "general"),
+            ("tense", "tense"),
+            ("were", "tense"),
+            ("over before", "tense"),
+            ("coming", "tense"),
+            ("often", "often"),
+            ("once", "often"),
+            ("until", "passing"),
+            ("passing", "passing"),
+            ("passing before", "passing"),
+            ("details", "details"),
+            ("unrelated", "unrelated"),
+        ):
+            if found[name]:
+                C[name] += 1
+                return reason
+        return ""
 
     def _is_author(self, text: str) -> bool:
         """Tells whether the author does something. Accents count: "compré" is of the author, "compre" is not."""
@@ -206,9 +250,7 @@ class _Check:
             return "handed-over"
         if self._is_asked():
             return "question"
-        if marks.has("ironies", self._before[-_LEAD:] + self._quote):
-            return "irony"
-        if self._instructs and marks.has("at_hand", self._quote) and not marks.has("standing", self._quote):
+        if self._instructs and marks.has("at_hand", self._quote) and not marks.has("often", self._quote):
             return "task"
         if marks.has("tasks", self._quote) and not marks.has("standing", self._before + self._quote):
             is_named = marks.has("first", self._quote) or marks.has("clitic", self._quote)
@@ -277,10 +319,18 @@ class _Check:
         mentioned = _people(self._wanted)
         if mentioned:
             return "holder" if somebody and not _any_are_one(mentioned, somebody) else ""
-        if self._has_pronoun() or (not self._is_first and self._is_led_by_another()):
-            return "holder"
-        is_general = self._marks.has("anybody", self._quote[:_LEAD]) or self._is_of_a_kind()
-        return "general" if is_general and not self._is_author(self._said.quote) else ""
+        return "holder" if self._has_pronoun() and not self._is_named_first() and not self._is_of_own() else ""
+
+    def _is_named_first(self) -> bool:
+        """Tells whether the value begins with a name: one that the messages have inside of a sentence."""
+        first = _WORD.match(self._value)
+        return first is not None and re.search(rf"(?<=[\w,] ){re.escape(first[0])}\b", self._all) is not None
+
+    def _is_of_own(self) -> bool:
+        """Tells whether the value says that the user has what the clause is about: "he's a greyhound"."""
+        has = bool(self._wanted.terms) and self._wanted.terms[0].kind == "light" and not self._wanted.is_copular
+        is_one = re.search(r"\b(?:is|es|'s|are|son) (?:an?|una?)\b", self._passage.lower()) is not None
+        return has and is_one and bool(self._shared)
 
     def _has_pronoun(self) -> bool:
         """Tells whether a pronoun of somebody else is the subject of the clause."""
@@ -296,6 +346,8 @@ class _Check:
         is_verb_shared = bool(verb) and id(verb[0]) in said
         is_led = clause.leads_noun or any(term.kind == "name" for term in clause.terms[:1])
         if is_led and is_verb_shared and id(clause.terms[0]) not in of_verb:
+            return True
+        if re.search(r"\b(?:el|la|los|las) que\W*\Z|\bquien\W*\Z|\bones? (?:who|that|with)\W*\Z", self._before):
             return True
         last = _CLAUSE.split(self._said.before)[-1]
         is_begun = self._passage and self._said.quote.startswith(self._passage)
@@ -323,12 +375,12 @@ class _Check:
         if any(name not in spoken and sounding(name) not in heard for name in self._wanted.names):
             return "details"
         has, other = (
-            {key for term in each.terms for key in (term.root, term.said)} for each in (self._wanted, around)
+            {key for word in _WORD.findall(text) for key in (word, root(word, self._code))}
+            for text in (self._low, folded(self._said.sentence))
         )
         if any(has & each and other & each and not has & other & each for each in self._marks.opposites):
             return "details"
-        is_loose = self._instructs or self._wishes
-        return "details" if not is_loose and _is_in_place(self._wanted, quote) else ""
+        return ""
 
     def _denied(self) -> str:
         """Returns "polarity" if one denies what the other says, or says that it is over."""
@@ -342,10 +394,10 @@ class _Check:
             return ""
         denials = sum(each in table.negations for each in _WORD.findall(_plainly(self._passage)))
         denials += marks.has("denies", folded(self._passage))
-        if marks.has("not_so", self._quote) and self._wanted.is_denied:
-            return "polarity"
         denies = bool(denials) if self._code == "es" else denials % 2 == 1
         says_no = any(each in table.negations for each in _WORD.findall(_plainly(self._value)))
+        if says_no and marks.has("not_so", self._quote):
+            return "polarity"
         if says_no and denials and not denies:
             return "polarity"
         is_over = marks.has("ended", self._low)
@@ -378,23 +430,79 @@ class _Check:
 
     # --- since when, how often
 
-    def _in_time(self) -> str:
-        """Returns the reason why it does not hold now, or not always."""
-        marks, low, quote = self._marks, self._low, self._quote
-        is_present = self._wanted.tense == "present"
-        ended, planned = not is_present or marks.has("ended", low), marks.has("planned", low)
-        prefers = self._instructs or bool(self._wanted.attribute & _of(self._table, marks.roots["likes"]))
-        if not ended and (marks.has("over", quote) or self._is_said_in("past", "perfect")):
-            return "tense"
-        if not ended and not planned and not prefers and (marks.has("coming", quote) or self._is_said_in("future")):
-            return "tense"
-        if marks.has("often", low) and not self._is_said_often():
-            return "often"
-        if marks.has("once", quote) and not ended and not planned:
-            return "often"
-        stopped = marks.has("stopped", low)
-        is_free = stopped or planned or prefers or self._wanted.holder
-        return "passing" if not is_free and marks.has("passing", quote) else ""
+    # --- what makes it unlikely
+
+    def signs(self) -> dict[str, float]:
+        """Returns what makes it more or less likely, by name: most are 0 or 1. The reasons are names too."""
+        marks, low, quote, value = self._marks, self._low, self._quote, self._wanted
+        said = claim(self._said.quote, self._code)
+        is_present = value.tense == "present"
+        ended, planned = self._has_ended(), self._is_planned()
+        likes = bool(value.attribute & _of(self._table, marks.roots["likes"] | marks.roots["dislikes"]))
+        prefers = self._instructs or likes
+        is_free = marks.has("stopped", low) or planned or prefers or bool(value.holder)
+        is_often = marks.has("often", low)
+        of_quote, of_sentence = (
+            {id(one) for one, _ in _shared(value, claim(text, self._code))} for text in (self._said.quote, self._said.sentence)
+        )
+        people_near = _any_are_one(_people(value), _people(claim(self._said.sentence, self._code)))
+        content = [term for term in value.terms if term.kind not in {"light", "doing", "operator"}] or list(value.terms)
+        verb = value.terms[: not value.is_copular]
+        near = [one for one in value.terms if id(one) in of_quote] or [
+            one for one in value.terms if id(one) in of_sentence and one not in verb
+        ]
+        is_author = self._is_author(self._said.quote)
+        is_first = is_author or marks.has("first", quote)
+        own_before = self._is_author(self._said.before) or marks.has("first", self._before)
+        share = sum(id(term) in of_quote for term in content) / max(1, len(content))
+        names = [term for term in value.terms if term.kind in {"name", "number"}]
+        return {
+            "fact": self._fact,
+            "share": share,
+            "exact": float(bool(names) and all(id(term) in of_quote for term in names)),
+            "first": float(is_first),
+            "first around": float(own_before),
+            "nobody": float(not is_first and not own_before),
+            "nobody full": float(not is_first and not value.holder and self._is_full()),
+            "instructs": float(self._instructs),
+            "likes": float(likes),
+            "planned": float(planned),
+            "ended": float(ended),
+            "relative": float(bool(_people(value))),
+            "irony": float(marks.has("ironies", self._before[-_LEAD:] + quote)),
+            "holder": float(not is_author and not value.holder and not _people(value) and self._is_led_by_another()),
+            "general": float((marks.has("anybody", quote[:_LEAD]) or self._is_of_a_kind()) and not is_author),
+            "details": float(not (self._instructs or self._wishes) and _is_in_place(value, said)),
+            "tense": float(not ended and (marks.has("over", quote) or self._is_said_in("past", "perfect"))),
+            "past": float(not ended and self._clause.tense == "past"),
+            "were": float(
+                not ended and not planned and not prefers and marks.has("were", folded(self._passage))
+            ),
+            "over before": float(not ended and self._clause.tense == "past" and marks.has("over", self._before)),
+            "coming": float(
+                not ended and not planned and not prefers and (marks.has("coming", quote) or self._is_said_in("future"))
+            ),
+            "often": float(is_often and not self._is_said_often()),
+            "once": float(marks.has("once", quote) and not ended and not planned),
+            "passing": float(not is_free and marks.has("passing", quote)),
+            "passing before": float(not is_free and not is_first and marks.has("passing", self._before)),
+            "until": float(not is_free and not value.numbers and marks.has("until", quote)),
+            "unsaid no": float(
+                value.is_denied and not said.is_denied and not self._has(said, "stops") and not marks.has("denies", quote)
+            ),
+            "unrelated": float(not near and not people_near),
+            "elsewhere": float(not of_quote and bool(near)),
+        }
+
+    def _has_ended(self) -> bool:
+        return self._wanted.tense in {"past", "perfect"} or self._marks.has("ended", self._value.lower())
+
+    def _is_planned(self) -> bool:
+        return self._wanted.tense == "future" or self._marks.has("planned", self._low)
+
+    def _is_full(self) -> bool:
+        """Tells whether the quotation begins with a subject: a plural or a name, and not the author's things."""
+        return self._is_of_a_kind() or self._clause.leads_noun
 
     def _is_said_in(self, *tenses: str) -> bool:
         """Tells whether the verb of the value, which is in the present, is said in another tense."""
@@ -412,16 +520,6 @@ class _Check:
             return False
         is_order = self._instructs and marks.has("standing", self._before + self._quote)
         return is_order or marks.has("often", self._quote)
-
-    def _unrelated(self) -> str:
-        """Returns "unrelated" if the value has no word in common with the sentences of the quotation."""
-        quote, around = claim(self._said.quote, self._code), claim(self._said.sentence, self._code)
-        if _any_are_one(_people(self._wanted), _people(around)):
-            return ""
-        near = [one for one, _ in _shared(self._wanted, quote)]
-        verb = self._wanted.terms[: not self._wanted.is_copular]
-        near += [one for one, _ in _shared(self._wanted, around) if one not in verb]
-        return "" if near else "unrelated"
 
 
 # --- two claims -------------------------------------------------------------------------------------------------------
