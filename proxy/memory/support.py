@@ -55,6 +55,7 @@ _LEAD, _TAIL = 40, 12  # characters around a quotation that say how it is meant
 _GOES_ON = re.compile(r"\A[\s,;:.\u2026-]*(?:(?:and|but|pero|y)\s)?")
 from collections import Counter
 C = Counter()
+_ALIKE = 4
 _FEW = 5  # up to so many things may be counted that nobody counted
 _NOTHING = frozenset("nothing none nobody nada nadie ninguno ninguna".split())  # noqa: SIM905
 _AT_ITS_BEGINNING = frozenset({"asks", "tasks", "clitic", "general"})
@@ -232,6 +233,7 @@ class _Check:
             ("passing before", "passing"),
             ("details", "details"),
             ("unrelated", "unrelated"),
+            ("elsewhere", "unrelated"),
         ):
             if found[name]:
                 C[name] += 1
@@ -318,7 +320,8 @@ class _Check:
             return "holder" if self._is_first and not is_here and self._shared else ""
         mentioned = _people(self._wanted)
         if mentioned:
-            return "holder" if somebody and not _any_are_one(mentioned, somebody) else ""
+            near = _people(claim(self._said.quote, self._code)) or (() if self._is_first else somebody)
+            return "holder" if near and not _any_are_one(mentioned, somebody) else ""
         return "holder" if self._has_pronoun() and not self._is_named_first() and not self._is_of_own() else ""
 
     def _is_named_first(self) -> bool:
@@ -334,7 +337,8 @@ class _Check:
 
     def _has_pronoun(self) -> bool:
         """Tells whether a pronoun of somebody else is the subject of the clause."""
-        return not self._is_first and self._marks.has("pronouns", self._passage.lower())
+        is_of_author = self._is_first or self._marks.has("first", folded(self._passage))
+        return not is_of_author and self._marks.has("pronouns", self._passage.lower())
 
     def _is_led_by_another(self) -> bool:
         """Tells whether somebody else, or something of the author's, is the subject of the clause, or of what stands
@@ -370,7 +374,7 @@ class _Check:
             missing = [each for each in missing if each not in elsewhere.numbers and each not in every]
         if missing and (quote.numbers or not all(each.isdigit() and int(each) <= _FEW for each in missing)):
             return "details"
-        spoken |= every
+        spoken |= every | {each.removesuffix("'s") for each in every}
         heard = {sounding(each) for each in spoken}
         if any(name not in spoken and sounding(name) not in heard for name in self._wanted.names):
             return "details"
@@ -471,8 +475,8 @@ class _Check:
             "relative": float(bool(_people(value))),
             "irony": float(marks.has("ironies", self._before[-_LEAD:] + quote)),
             "holder": float(not is_author and not value.holder and not _people(value) and self._is_led_by_another()),
-            "general": float((marks.has("anybody", quote[:_LEAD]) or self._is_of_a_kind()) and not is_author),
-            "details": float(not (self._instructs or self._wishes) and _is_in_place(value, said)),
+            "general": float(not self._instructs and (marks.has("anybody", quote[:_LEAD]) or self._is_of_a_kind()) and not is_author),
+            "details": float(not (self._instructs or self._wishes) and _is_in_place(value, said, low, quote)),
             "tense": float(not ended and (marks.has("over", quote) or self._is_said_in("past", "perfect"))),
             "past": float(not ended and self._clause.tense == "past"),
             "were": float(
@@ -490,9 +494,16 @@ class _Check:
             "unsaid no": float(
                 value.is_denied and not said.is_denied and not self._has(said, "stops") and not marks.has("denies", quote)
             ),
-            "unrelated": float(not near and not people_near),
-            "elsewhere": float(not of_quote and bool(near)),
+            "unrelated": float(
+                not near and not people_near and not (self._instructs and marks.has("standing", quote)) and not self._begins_alike()
+            ),
+            "elsewhere": float(not of_quote and bool(near) and self._fact < 0 and not self._instructs),
         }
+
+    def _begins_alike(self) -> bool:
+        """Tells whether a word of the value and one of the quotation begin alike: "firefighter", "firehouse"."""
+        said = {fold(each) for each in _WORD.findall(self._said.quote)}
+        return any(_begin_alike(term.said, each) for term in self._wanted.terms for each in said)
 
     def _has_ended(self) -> bool:
         return self._wanted.tense in {"past", "perfect"} or self._marks.has("ended", self._value.lower())
@@ -537,6 +548,10 @@ def _shared(one: Claim, other: Claim) -> list[tuple[Term, Term]]:
     ]
 
 
+def _begin_alike(one: str, other: str) -> bool:
+    return min(len(one), len(other)) >= _ALIKE and one[:_ALIKE] == other[:_ALIKE]
+
+
 def _people(said: Claim) -> list[Term]:
     return [term for term in said.terms if term.kind == "person"]
 
@@ -546,8 +561,9 @@ def _any_are_one(some: Iterable[Term], others: Iterable[Term]) -> bool:
     return any(one.root == other.root or not one.notions.isdisjoint(other.notions) for one in some for other in there)
 
 
-def _is_in_place(wanted: Claim, quote: Claim) -> bool:
-    """Tells whether the value has another word behind one that both have: "medalla de bronce", "medalla de oro"."""
+def _is_in_place(wanted: Claim, quote: Claim, value: str, text: str) -> bool:
+    """Tells whether the value has another word right behind one that both have: "medalla de bronce", "medalla de
+    oro"."""
     shared = _shared(wanted, quote)
     if len({id(one) for one, _ in shared}) < max(2, len(wanted.terms) // 2):
         return False
@@ -558,8 +574,14 @@ def _is_in_place(wanted: Claim, quote: Claim) -> bool:
             mine, theirs = wanted.terms[at], quote.terms[place]
             is_free = id(mine) not in known and id(theirs) not in said
             if is_free and mine.kind == theirs.kind == "word" and mine.behind == theirs.behind:
-                return True
+                if _is_right_behind(one, mine, value) and _is_right_behind(other, theirs, text):
+                    return True
     return False
+
+
+def _is_right_behind(one: Term, other: Term, text: str) -> bool:
+    """Tells whether two words stand together, but for a preposition."""
+    return re.search(rf"\b{re.escape(one.said)} (?:(?:de|del|of|en|in|on|a|al) )?{re.escape(other.said)}\W*(?:\Z|[,.;:]|\b(?:in|en|at|de|with|con|for|para|y|and)\b)", text) is not None
 
 
 def _of(table: Wording, roots: frozenset[str]) -> frozenset[str]:
