@@ -279,9 +279,7 @@ class _Check:
             return ""
         following = next((each for each in _CLAUSE.split(behind) if any(map(str.isalnum, each))), "")
         said = [self._sure(self._said.quote), self._sure(self._said.before)]
-        if not _THEREFORE.match(following):
-            said.append(self._sure(following))
-        if any(marks.has("conditions", each) for each in said):
+        if any(marks.has("conditions", each) for each in said) or self._is_restricted_behind(following):
             return "condition"
         is_limited = marks.has("limits", self._quote) or marks.has("limits", behind[:_TAIL])
         if is_limited and not marks.has("limits", self._low) and not marks.has("restricts", self._low):
@@ -291,6 +289,14 @@ class _Check:
         if marks.has("maybes", self._quote):
             return "condition"
         return "wish" if marks.has("wishes", self._before[-_LEAD:] + self._quote) or self._is_wanted() else ""
+
+    def _is_restricted_behind(self, following: str) -> bool:
+        """Tells whether the clause behind the quotation is a condition, or has one if it is still the same clause."""
+        if _THEREFORE.match(following):
+            return False
+        found = self._marks.patterns["conditions"].search(self._sure(following))
+        is_same = not re.match(r"\s*[,;:.\u2026)]", self._said.behind)
+        return found is not None and (is_same or not any(map(str.isalnum, self._sure(following)[: found.start()])))
 
     def _sure(self, text: str) -> str:
         """Returns folded text without "sí" and "es si", which are no conditions."""
@@ -439,7 +445,7 @@ class _Check:
     def signs(self) -> dict[str, float]:
         """Returns what makes it more or less likely, by name: most are 0 or 1. The reasons are names too."""
         marks, low, quote, value = self._marks, self._low, self._quote, self._wanted
-        said = claim(self._said.quote, self._code)
+        said, here = claim(self._said.quote, self._code), folded(self._passage)
         is_present = value.tense == "present"
         ended, planned = self._has_ended(), self._is_planned()
         likes = bool(value.attribute & _of(self._table, marks.roots["likes"] | marks.roots["dislikes"]))
@@ -477,20 +483,20 @@ class _Check:
             "holder": float(not is_author and not value.holder and not _people(value) and self._is_led_by_another()),
             "general": float(not self._instructs and (marks.has("anybody", quote[:_LEAD]) or self._is_of_a_kind()) and not is_author),
             "details": float(not (self._instructs or self._wishes) and _is_in_place(value, said, low, quote)),
-            "tense": float(not ended and (marks.has("over", quote) or self._is_said_in("past", "perfect"))),
+            "tense": float(not ended and (marks.has("over", here) or self._is_said_in("past", "perfect"))),
             "past": float(not ended and self._clause.tense == "past"),
             "were": float(
                 not ended and not planned and not prefers and marks.has("were", folded(self._passage))
             ),
             "over before": float(not ended and self._clause.tense == "past" and marks.has("over", self._before)),
             "coming": float(
-                not ended and not planned and not prefers and (marks.has("coming", quote) or self._is_said_in("future"))
+                not ended and not planned and not prefers and (marks.has("coming", here) or self._is_said_in("future"))
             ),
             "often": float(is_often and not self._is_said_often()),
             "once": float(marks.has("once", quote) and not ended and not planned),
-            "passing": float(not is_free and marks.has("passing", quote)),
+            "passing": float(not is_free and marks.has("passing", here)),
             "passing before": float(not is_free and not is_first and marks.has("passing", self._before)),
-            "until": float(not is_free and not value.numbers and marks.has("until", quote)),
+            "until": float(not is_free and not value.numbers and marks.has("until", here)),
             "unsaid no": float(
                 value.is_denied and not said.is_denied and not self._has(said, "stops") and not marks.has("denies", quote)
             ),
@@ -506,7 +512,7 @@ class _Check:
         return any(_begin_alike(term.said, each) for term in self._wanted.terms for each in said)
 
     def _has_ended(self) -> bool:
-        return self._wanted.tense in {"past", "perfect"} or self._marks.has("ended", self._value.lower())
+        return self._wanted.is_denied or self._wanted.tense in {"past", "perfect"} or self._marks.has("ended", self._value.lower())
 
     def _is_planned(self) -> bool:
         return self._wanted.tense == "future" or self._marks.has("planned", self._low)
