@@ -55,6 +55,10 @@ _LEAD, _TAIL = 40, 12  # characters around a quotation that say how it is meant
 _GOES_ON = re.compile(r"\A[\s,;:.\u2026-]*(?:(?:and|but|pero|y)\s)?")
 from collections import Counter
 C = Counter()
+_OF_OTHERS = {
+    "en": (r"\b(?:\w+'s|\w+s'|their|his|her) (?:\w+ )?{}\b",),
+    "es": (r"\b(?:el|la|los|las) {} de (?:mi|mis) \w+", r"\b{} (?:del|de la|de los) vecin"),
+}
 _ALIKE = 4
 _FEW = 5  # up to so many things may be counted that nobody counted
 _NOTHING = frozenset("nothing none nobody nada nadie ninguno ninguna".split())  # noqa: SIM905
@@ -166,6 +170,9 @@ def _marks(code: Language) -> _Marks:
         if name == "known":
             patterns[name] = expression(found, r"(?<![\w'])(?:{known}) (?:si|if|whether)(?!\w)")
             continue
+        if name == "believed":
+            patterns[name] = expression(found, r"(?<![\w'])(?:{believed})\W*\Z")
+            continue
         anchor = (
             r"(?:,|\s)\s*(?=\w+[\s?!.]*\Z)"
             if name == "tags"
@@ -248,7 +255,7 @@ class _Check:
 
     def _no_statement(self) -> str:
         marks = self._marks
-        if marks.has("addressed", self._quote):
+        if marks.has("addressed", self._quote) or marks.has("believed", self._before):
             return "handed-over"
         if self._is_asked():
             return "question"
@@ -286,7 +293,8 @@ class _Check:
             return "condition"
         if self._wishes:
             return ""
-        if marks.has("maybes", self._quote):
+        here = folded(self._passage)
+        if marks.has("maybes", self._last_before() + self._quote) or marks.has("almost", self._last_before() + here):
             return "condition"
         return "wish" if marks.has("wishes", self._before[-_LEAD:] + self._quote) or self._is_wanted() else ""
 
@@ -294,6 +302,8 @@ class _Check:
         """Tells whether the clause behind the quotation is a condition, or has one if it is still the same clause."""
         if _THEREFORE.match(following):
             return False
+        if self._marks.patterns["conditions"].match(_GOES_ON.sub("", self._sure(self._said.behind))):
+            return True
         found = self._marks.patterns["conditions"].search(self._sure(following))
         is_same = not re.match(r"\s*[,;:.\u2026)]", self._said.behind)
         return found is not None and (is_same or not any(map(str.isalnum, self._sure(following)[: found.start()])))
@@ -302,11 +312,16 @@ class _Check:
         """Returns folded text without "sí" and "es si", which are no conditions."""
         return self._marks.patterns["known"].sub(" ", folded(_YES.sub(" ", text) if self._code == "es" else text))
 
+    def _last_before(self) -> str:
+        """Returns what stands before the quotation in the same clause."""
+        return _CLAUSE.split(self._before)[-1]
+
     def _is_wanted(self) -> bool:
         """Tells whether what the value says is only wanted or tried: "quiero aprender alemán"."""
         if self._marks.has("planned", self._low) or self._has(self._wanted, "wanting"):
             return False
-        terms = self._clause.terms
+        last = claim(_CLAUSE.split(self._said.before)[-1], self._code).terms[-1:]
+        terms = (*last, *self._clause.terms) if self._said.quote.startswith(self._passage) else self._clause.terms
         said = {id(other) for _, other in self._shared}
         return any(one.root in self._marks.roots["wanting"] and id(other) in said for one, other in pairwise(terms))
 
@@ -328,7 +343,27 @@ class _Check:
         if mentioned:
             near = _people(claim(self._said.quote, self._code)) or (() if self._is_first else somebody)
             return "holder" if near and not _any_are_one(mentioned, somebody) else ""
+        if self._is_in_third_person() or self._is_possessed_by_another():
+            return "holder"
         return "holder" if self._has_pronoun() and not self._is_named_first() and not self._is_of_own() else ""
+
+    def _is_in_third_person(self) -> bool:
+        """Tells whether the quotation has the verb of the value in the same person: its user would say "I work"."""
+        first = _WORD.match(self._value)
+        verb = first[0].lower() if first else ""
+        if not self._marks.patterns["thirds"].fullmatch(verb):
+            return False
+        at = re.search(rf"(?<![\w']){re.escape(verb)}\b", self._passage.lower())
+        return at is not None and not self._marks.has("own_things", self._passage.lower()[: at.start()])
+
+    def _is_possessed_by_another(self) -> bool:
+        """Tells whether the value says that the user has what in the quotation is somebody else's."""
+        if not self._marks.patterns["having"].match(self._low):
+            return False
+        nouns = {other.said for _, other in self._shared if other.kind == "word"}
+        return any(
+            re.search(written.format(re.escape(noun)), self._quote) for noun in nouns for written in _OF_OTHERS[self._code]
+        )
 
     def _is_named_first(self) -> bool:
         """Tells whether the value begins with a name: one that the messages have inside of a sentence."""
@@ -384,6 +419,12 @@ class _Check:
         heard = {sounding(each) for each in spoken}
         if any(name not in spoken and sounding(name) not in heard for name in self._wanted.names):
             return "details"
+        here = {sounding(fold(each)) for each in _WORD.findall(self._said.quote)}
+        here |= {each.removesuffix("'s") for each in here}
+        ours = {sounding(each) for each in self._wanted.names}
+        theirs = {sounding(each) for each in quote.names} - {sounding(word) for word in _WORD.findall(self._low)}
+        if ours and theirs and ours.isdisjoint(here):
+            return "details"
         has, other = (
             {key for word in _WORD.findall(text) for key in (word, root(word, self._code))}
             for text in (self._low, folded(self._said.sentence))
@@ -408,11 +449,13 @@ class _Check:
         says_no = any(each in table.negations for each in _WORD.findall(_plainly(self._value)))
         if says_no and marks.has("not_so", self._quote):
             return "polarity"
+        if not says_no and re.search(self._marks.patterns["not_so"].pattern + r"\W*\Z", self._before):
+            return "polarity"
         if says_no and denials and not denies:
             return "polarity"
         is_over = marks.has("ended", self._low)
         dislikes_it = self._wanted.attribute & dislikes - likes
-        if denies and not says_no and not is_over and not dislikes_it and self._is_denied_in_clause():
+        if denies and not says_no and not is_over and not marks.has("must_not", self._low) and not dislikes_it and self._is_denied_in_clause():
             return "polarity"
         stops = self._has(self._clause, "stops")
         if stops and self._shared and not (says_no or is_over or self._marks.has("planned", self._low)):
