@@ -56,9 +56,10 @@ _GOES_ON = re.compile(r"\A[\s,;:.\u2026-]*(?:(?:and|but|pero|y)\s)?")
 from collections import Counter
 C = Counter()
 _OF_OTHERS = {
-    "en": (r"\b(?:\w+'s|\w+s'|their|his|her) (?:\w+ )?{}\b",),
+    "en": (r"\b(?:(?!it|that|what|there|here|who|let|one)\w+'s|\w+s'|their|his|her) (?:\w+ )?{}\b",),
     "es": (r"\b(?:el|la|los|las) {} de (?:mi|mis) \w+", r"\b{} (?:del|de la|de los) vecin"),
 }
+_STEM = 5
 _ALIKE = 4
 _FEW = 5  # up to so many things may be counted that nobody counted
 _NOTHING = frozenset("nothing none nobody nada nadie ninguno ninguna".split())  # noqa: SIM905
@@ -384,7 +385,7 @@ class _Check:
     def _is_led_by_another(self) -> bool:
         """Tells whether somebody else, or something of the author's, is the subject of the clause, or of what stands
         before it."""
-        clause, said = self._clause, {id(one) for one, _ in self._shared}
+        marks, clause, said = self._marks, self._clause, {id(one) for one, _ in self._shared}
         if clause.holder:
             return True
         verb, of_verb = self._wanted.terms[:1], {id(other) for _, other in self._shared}
@@ -396,6 +397,12 @@ class _Check:
             return True
         last = _CLAUSE.split(self._said.before)[-1]
         is_begun = self._passage and self._said.quote.startswith(self._passage)
+        first = _WORD.search(self._quote)
+        is_third = first is not None and marks.patterns["thirds"].fullmatch(first[0]) is not None
+        if is_begun and is_third and _people(claim(self._said.before, self._code)) and not self._is_author(last):
+            return True
+        if is_begun and last.strip() and claim(last, self._code).leads_noun and is_verb_shared and not self._is_author(last):
+            return True
         return bool(is_begun and last.strip() and _people(claim(last, self._code)) and not self._is_author(last))
 
     def _is_of_a_kind(self) -> bool:
@@ -455,13 +462,18 @@ class _Check:
             return "polarity"
         is_over = marks.has("ended", self._low)
         dislikes_it = self._wanted.attribute & dislikes - likes
-        if denies and not says_no and not is_over and not marks.has("must_not", self._low) and not dislikes_it and self._is_denied_in_clause():
+        if denies and not says_no and not is_over and not self._has_other_no() and not dislikes_it and self._is_denied_in_clause():
             return "polarity"
         stops = self._has(self._clause, "stops")
         if stops and self._shared and not (says_no or is_over or self._marks.has("planned", self._low)):
             return "" if any(other in stops for _, other in self._shared) else "polarity"
         is_flat = any(one.is_denied and not other.is_denied for one, other in self._shared)
         return "polarity" if is_flat and not denials and not stops else ""
+
+    def _has_other_no(self) -> bool:
+        """Tells whether the value denies by a word that the quotation does not have: "is allergic to"."""
+        found = self._marks.patterns["must_not"].search(self._low)
+        return found is not None and found[0][:_STEM] not in self._quote
 
     def _has(self, said: Claim, name: str) -> list[Term]:
         """Returns the terms of a claim that a table of words has."""
@@ -552,7 +564,7 @@ class _Check:
     def _begins_alike(self) -> bool:
         """Tells whether a word of the value and one of the quotation begin alike: "firefighter", "firehouse"."""
         said = {fold(each) for each in _WORD.findall(self._said.quote)}
-        return any(_begin_alike(term.said, each) for term in self._wanted.terms for each in said)
+        return any(_begin_alike(word, each) for term in self._wanted.terms for word in term.said.split() for each in said)
 
     def _has_ended(self) -> bool:
         return self._wanted.is_denied or self._wanted.tense in {"past", "perfect"} or self._marks.has("ended", self._value.lower())
