@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 from proxy.curation.carrying import Source, mentions
@@ -52,6 +53,7 @@ class Evidence:
     link: bytes  # of the user message
     quote: str  # on one line
     message: str
+    others: str = ""  # what the user said in the other turns, in their own words
 
 
 def evidence(
@@ -70,12 +72,13 @@ def evidence(
         raise RefusedError("forgotten")
     if not any(quote in on_one_line(passage) for passage in own_words(*_parts(turn, said)).passages):
         raise RefusedError("handed over")
-    return Evidence(Source(turn.at, turn.session, turn.number, (said.link,)), said.link, quote, said.text)
+    return Evidence(Source(turn.at, turn.session, turn.number, (said.link,)), said.link, quote, said.text, _others(turns, turn))
 
 
-def stated(value: str, found: Evidence, states: Callable[[str, str, str], str] = supports) -> str:
+def stated(value: str, found: Evidence, states: Callable[[str, str, str], str] | None = None) -> str:
     """Returns the value, or as much of its beginning as the quotation states, where its later clauses tell details that
-    the quotation does not have. `states`: as `supports`. Raises RefusedError if it does not state that either."""
+    the quotation does not have. `states`: in the place of `supports`. Raises RefusedError if it does not state that either."""
+    states = states or partial(supports, others=found.others)
     reason = states(found.quote, value, found.message)
     if not reason:
         return value
@@ -100,6 +103,12 @@ def tells_end(quote: str, fact: Fact) -> Refusal | Literal[""]:
 def on_one_line(text: str) -> str:
     """Returns the text with its white space folded."""
     return " ".join(text.split())
+
+
+def _others(turns: Mapping[int, ArchivedTurn], turn: ArchivedTurn) -> str:
+    """Returns the user's own words in all turns but one."""
+    said = (each for other in turns.values() if other is not turn for each in other.utterances if each.role == "user")
+    return "\n".join(passage for each in said for passage in own_words(each.text).passages)
 
 
 def _is_forgotten(said: Utterance, quote: str, forgotten: Callable[[bytes], bool]) -> bool:

@@ -60,11 +60,12 @@ _OF_OTHERS = {
     "es": (r"\b(?:el|la|los|las) {} de (?:mi|mis) \w+", r"\b{} (?:del|de la|de los) vecin"),
 }
 _STEM = 5
+_ASKS = re.compile(r"(?:que|como|cual|when|what|how) \w+")
 _ALIKE = 4
 _FEW = 5  # up to so many things may be counted that nobody counted
 _NOTHING = frozenset("nothing none nobody nada nadie ninguno ninguna".split())  # noqa: SIM905
-_AT_ITS_BEGINNING = frozenset({"asks", "tasks", "clitic", "general"})
-_YES = re.compile(r"\bsí\b|(?:\A|(?<=[.!?,;] ))si(?=\s*[,.!;])|[,\s]si(?=\W*\Z)", re.IGNORECASE)
+_AT_ITS_BEGINNING = frozenset({"asks", "tasks", "clitic", "general", "general_one", "presumed"})
+_YES = re.compile(r"\bsí\b|(?:\A|(?<=[.!?,;] ))si(?=\s*[,.!;])|,\s*si(?=\W*\Z)", re.IGNORECASE)
 _THEREFORE = re.compile(r"\W*(?:asi que|por eso|entonces|porque|because|so|otherwise|sino)\b")
 _NO_DENIAL = re.compile(r"\b(?:nada mas|no mas de|no more than|no fewer than|no less than|not only|no solo|nothing but)\b")
 _JOIN = r"\A\W*(?:(?:y|e|and|but|pero|que|porque|because|so|since|as|cuando|when|while|mientras|aunque|although|though)\s+)?"
@@ -230,6 +231,7 @@ class _Check:
             ("irony", "irony"),
             ("holder", "holder"),
             ("general", "general"),
+            ("kind", "general"),
             ("tense", "tense"),
             ("were", "tense"),
             ("over before", "tense"),
@@ -262,7 +264,7 @@ class _Check:
             return "question"
         if self._instructs and marks.has("at_hand", self._quote) and not marks.has("often", self._quote):
             return "task"
-        if marks.has("tasks", self._quote) and not marks.has("standing", self._before + self._quote):
+        if (marks.has("tasks", self._quote) or (self._instructs and marks.has("tasks", self._last_before()))) and not marks.has("standing", self._before + self._quote):
             is_named = marks.has("first", self._quote) or marks.has("clitic", self._quote)
             if self._instructs or not (is_named or any(map(str.isdigit, self._value))):
                 return "task"
@@ -273,12 +275,12 @@ class _Check:
         marks, said = self._marks, self._said
         if "?" in self._quote or "\u00bf" in self._quote or marks.has("asks", self._quote):
             return True
-        if any(map(str.isalnum, said.before)) or not said.sentence.rstrip().endswith("?"):
+        if not said.sentence.rstrip("\"')\u00bb ").endswith("?") or marks.has("tags", folded(said.sentence)):
             return False
-        if marks.has("tags", folded(said.sentence)):
-            return False
+        if any(map(str.isalnum, said.before)):
+            return marks.has("asks", self._last_before()) and not marks.has("presumed", self._quote)
         parts = re.split(r"[,;:]\s+(?:so |and |but |y |pero )?", self._behind)[1:]
-        return not any(marks.has("asks", part.strip()) for part in parts)
+        return not any(marks.has("asks", part.strip()) or _ASKS.match(part.strip()) for part in parts)
 
     def _if_only(self) -> str:
         """Returns "condition" or "wish" if it holds only then, or not yet."""
@@ -297,7 +299,7 @@ class _Check:
         here = folded(self._passage)
         if marks.has("maybes", self._last_before() + self._quote) or marks.has("almost", self._last_before() + here):
             return "condition"
-        return "wish" if marks.has("wishes", self._before[-_LEAD:] + self._quote) or self._is_wanted() else ""
+        return "wish" if marks.has("wishes", self._before[-_LEAD:] + self._quote + self._same_behind()) or self._is_wanted() else ""
 
     def _is_restricted_behind(self, following: str) -> bool:
         """Tells whether the clause behind the quotation is a condition, or has one if it is still the same clause."""
@@ -312,6 +314,10 @@ class _Check:
     def _sure(self, text: str) -> str:
         """Returns folded text without "sí" and "es si", which are no conditions."""
         return self._marks.patterns["known"].sub(" ", folded(_YES.sub(" ", text) if self._code == "es" else text))
+
+    def _same_behind(self) -> str:
+        """Returns what stands behind the quotation in the same clause."""
+        return "" if re.match(r"\s*[,;:.]", self._behind) else _CLAUSE.split(self._behind)[0]
 
     def _last_before(self) -> str:
         """Returns what stands before the quotation in the same clause."""
@@ -536,7 +542,8 @@ class _Check:
             "relative": float(bool(_people(value))),
             "irony": float(marks.has("ironies", self._before[-_LEAD:] + quote)),
             "holder": float(not is_author and not value.holder and not _people(value) and self._is_led_by_another()),
-            "general": float(not self._instructs and (marks.has("anybody", quote[:_LEAD]) or self._is_of_a_kind()) and not is_author),
+            "kind": float(not is_first and not own_before and not value.holder and not _people(value) and marks.has("general_one", self._quote if not self._before.strip() else "") and not marks.has("first", self._behind) and bool(value.terms) and not any(term.kind == "number" and id(term) in of_quote for term in value.terms) and not any(one is value.terms[0] for one, _ in _shared(value, said))),
+            "general": float(not self._instructs and (marks.has("anybody", self._last_before() + quote[:_LEAD]) or self._is_of_a_kind()) and not is_author),
             "details": float(not (self._instructs or self._wishes) and _is_in_place(value, said, low, quote)),
             "tense": float(not ended and (marks.has("over", here) or self._is_said_in("past", "perfect"))),
             "past": float(not ended and self._clause.tense == "past"),
