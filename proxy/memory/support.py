@@ -173,7 +173,7 @@ def _marks(code: Language) -> _Marks:
             patterns[name] = expression(found, r"(?<![\w'])(?:{known}) (?:si|if|whether)(?!\w)")
             continue
         if name == "believed":
-            patterns[name] = expression(found, r"(?<![\w'])(?:{believed})\W*\Z")
+            patterns[name] = expression(found, r"(?<![\w'])(?:{believed})\W*(?:\Z|\b(?=(?:i|i'm|i've|my|we|yo|soy|tengo|me|mi|no|estoy|vivo)\b))")
             continue
         anchor = (
             r"(?:,|\s)\s*(?=\w+[\s?!.]*\Z)"
@@ -258,7 +258,7 @@ class _Check:
 
     def _no_statement(self) -> str:
         marks = self._marks
-        if marks.has("addressed", self._quote) or marks.has("believed", self._before):
+        if marks.has("addressed", self._quote) or marks.has("believed", self._before + self._quote):
             return "handed-over"
         if self._is_asked():
             return "question"
@@ -426,6 +426,7 @@ class _Check:
         is_displaced = any(each not in self._wanted.numbers for each in quote.numbers)
         if not is_displaced:
             missing = [each for each in missing if each not in elsewhere.numbers and each not in every]
+            missing = [each for each in missing if each not in self._table.units.values()]
         if missing and (quote.numbers or not all(each.isdigit() and int(each) <= _FEW for each in missing)):
             return "details"
         spoken |= every | {each.removesuffix("'s") for each in every}
@@ -460,7 +461,7 @@ class _Check:
         denials += marks.has("denies", folded(self._passage))
         denies = bool(denials) if self._code == "es" else denials % 2 == 1
         says_no = any(each in table.negations for each in _WORD.findall(_plainly(self._value)))
-        if says_no and marks.has("not_so", self._quote):
+        if marks.has("not_so", folded(self._passage)) or (says_no and marks.has("not_so", self._quote)):
             return "polarity"
         if not says_no and re.search(self._marks.patterns["not_so"].pattern + r"\W*\Z", self._before):
             return "polarity"
@@ -543,9 +544,9 @@ class _Check:
             "irony": float(marks.has("ironies", self._before[-_LEAD:] + quote)),
             "holder": float(not is_author and not value.holder and not _people(value) and self._is_led_by_another()),
             "kind": float(not is_first and not own_before and not value.holder and not _people(value) and marks.has("general_one", self._quote if not self._before.strip() else "") and not marks.has("first", self._behind) and bool(value.terms) and not any(term.kind == "number" and id(term) in of_quote for term in value.terms) and not any(one is value.terms[0] for one, _ in _shared(value, said))),
-            "general": float(not self._instructs and (marks.has("anybody", self._last_before() + quote[:_LEAD]) or self._is_of_a_kind()) and not is_author),
+            "general": float(not self._instructs and (marks.has("anybody", self._last_before() + quote[:_LEAD]) or self._is_of_a_kind()) and not is_first),
             "details": float(not (self._instructs or self._wishes) and _is_in_place(value, said, low, quote)),
-            "tense": float(not ended and (marks.has("over", here) or self._is_said_in("past", "perfect"))),
+            "tense": float(not ended and (marks.has("over", here) or (self._is_said_in("past", "perfect") and not marks.has("lasts", here)))),
             "past": float(not ended and self._clause.tense == "past"),
             "were": float(
                 not ended and not planned and not prefers and marks.has("were", folded(self._passage))
@@ -556,7 +557,7 @@ class _Check:
             ),
             "often": float(is_often and not self._is_said_often()),
             "once": float(marks.has("once", quote) and not ended and not planned),
-            "passing": float(not is_free and marks.has("passing", here)),
+            "passing": float(not is_free and marks.has("passing", here) and not marks.has("lasts", here)),
             "passing before": float(not is_free and not is_first and marks.has("passing", self._before)),
             "until": float(not is_free and not value.numbers and marks.has("until", here)),
             "unsaid no": float(
