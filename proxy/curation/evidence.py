@@ -72,12 +72,15 @@ def evidence(
         raise RefusedError("forgotten")
     if not any(quote in on_one_line(passage) for passage in own_words(*_parts(turn, said)).passages):
         raise RefusedError("handed over")
-    return Evidence(Source(turn.at, turn.session, turn.number, (said.link,)), said.link, quote, said.text, _others(turns, turn))
+    return Evidence(
+        Source(turn.at, turn.session, turn.number, (said.link,)), said.link, quote, said.text, _others(turns, turn)
+    )
 
 
 def stated(value: str, found: Evidence, states: Callable[[str, str, str], str] | None = None) -> str:
     """Returns the value, or as much of its beginning as the quotation states, where its later clauses tell details that
-    the quotation does not have. `states`: in the place of `supports`. Raises RefusedError if it does not state that either."""
+    the quotation does not have. `states`: in the place of `supports`. Raises RefusedError if it does not state that
+    either."""
     states = states or partial(supports, others=found.others)
     reason = states(found.quote, value, found.message)
     if not reason:

@@ -37,7 +37,9 @@ What two statements say, and what a quotation states:
     claim_terms.py    its words without fillers, and the terms that are left; claim_numbers.py: its numbers as figures
     claim_words.py    roots of words, and the notions that several words and phrases stand for
     same_fact.py      whether two statements are one fact in other words
-    support.py        whether the user's own words, quoted from a message, state a value
+    support.py        whether the user's own words, quoted from a message, state a value: support_mood.py: how they are
+                      meant; support_holder.py: whom they are about; support_content.py: what they say, and when;
+                      support_quoted.py: a quotation beside a value; support_marks.py: the words that tell
 
 Commands to forget:
 
