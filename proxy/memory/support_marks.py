@@ -28,6 +28,7 @@ _WHERE = {
     "pronouns": rf"\A\W*{_JOINED}{{entries}}(?!\w)",
     "known": r"(?<![\w']){entries} (?:si|if|whether)(?!\w)",
     "believed": r"(?<![\w']){entries}\W*(?:\Z|\b(?=(?:no )?{{first}}\b))",
+    "is_one": r"{entries}(?!\w)",
     "clefts": r"(?<![\w']){entries}\W*\Z",
 }
 _ANYWHERE = r"(?<![\w']){entries}(?!\w)"
