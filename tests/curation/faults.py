@@ -7,8 +7,8 @@ import os
 import signal
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from zlib import crc32
 from typing import Any
+from zlib import crc32
 
 from proxy.curation.model import Reply
 from tests.curation.builders import fact, turns

@@ -85,13 +85,13 @@ class Watch(Unwatched):
     digests: list[Digest] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
 
-    def happened(self, scope: str, events: Sequence[MemoryEvent]) -> None:  # noqa: ARG002
+    def happened(self, scope: str, events: Sequence[MemoryEvent]) -> None:
         self.events += events
 
-    def digested(self, scope: str, digest: Digest) -> None:  # noqa: ARG002
+    def digested(self, scope: str, digest: Digest) -> None:
         self.digests.append(digest)
 
-    def named(self, scope: str, session: str, slug: str) -> None:  # noqa: ARG002
+    def named(self, scope: str, session: str, slug: str) -> None:
         self.names.append(slug)
 
 

@@ -19,11 +19,19 @@ Json = Any
 SAID = turns("Como soy celíaca, ¿qué puedo pedir en una pizzería?", "Me mudé a Salta en marzo")
 CITY = fact(1, "Vive en Puebla", key="ciudad")
 DIET = operation("add", key="dieta", value="Es celíaca", domain="personal", turn=1, quote="soy celíaca")
-MOVED = operation("update", id="f1", key="ciudad", value="Vive en Salta", domain="personal", turn=2, quote="Me mudé a Salta")
+MOVED = operation(
+    "update", id="f1", key="ciudad", value="Vive en Salta", domain="personal", turn=2, quote="Me mudé a Salta"
+)
 GOLD: Json = {
     "operations": [DIET, MOVED],
     "events": [{"turn": 2, "text": "Contó que se mudó a Salta"}],
-    "summary": {"topic": "Pizzas sin gluten", "discussed": ["pizzas"], "outcome": "", "decisions": [], "open_questions": []},
+    "summary": {
+        "topic": "Pizzas sin gluten",
+        "discussed": ["pizzas"],
+        "outcome": "",
+        "decisions": [],
+        "open_questions": [],
+    },
     "slug": "pizza-sin-gluten",
 }
 
@@ -37,6 +45,7 @@ async def house(tmp_path: Path) -> AsyncIterator[House]:
 # --- extraction -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.note("Rumi Decisiones/1")
 async def test_what_a_conversation_implies_is_known_afterwards(house: House) -> None:
     house.model.says = [GOLD]
     await house.knows(CITY)
@@ -54,6 +63,7 @@ async def test_what_a_conversation_implies_is_known_afterwards(house: House) -> 
     assert await house.storage.jobs.events(SCOPE, 0, 2e9) == [event]
 
 
+@pytest.mark.note("Rumi Extracción/3")
 async def test_a_turn_is_read_once(house: House) -> None:
     await house.said(*SAID)
     await house.work()
@@ -146,6 +156,7 @@ async def test_a_value_that_was_forgotten_is_not_learnt_again(house: House) -> N
 # --- facts in order ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.note("Consolidación/1")
 async def test_after_facts_have_changed_they_are_put_in_order(house: House) -> None:
     await house.knows(CITY)
     house.model.says = [GOLD]
