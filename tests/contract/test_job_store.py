@@ -207,6 +207,8 @@ class TestArming:
             assert (await house.now(job)).due_at == NOW + 240
         house.jobs.arm(SCOPE, "extract", "s-1", NOW + 600)
         assert (await house.now(job)).due_at == NOW + 600
+        house.jobs.arm(SCOPE, "extract", "s-1", NOW + 10, sooner=True, anyway=True)
+        assert (await house.now(job)).due_at == NOW + 10
 
 
 class TestOwning:

@@ -62,7 +62,7 @@ READERS = f"""
 """.encode()  # noqa: S608 (same)
 
 
-@functools.cache  # a few dozen statements
+@functools.lru_cache(200)  # a few dozen statements, and some with numbers of jobs
 def _said(statement: str) -> str:
     return _VALUE.sub(r"%(\1)s", statement)
 
