@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import secrets
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from pathlib import Path
@@ -11,6 +12,12 @@ import tiktoken
 from proxy.config import Config
 from proxy.config.upstreams import table
 from proxy.context.planner import Planner
+from proxy.curation.arming import Arming
+from proxy.curation.doing import Doing
+from proxy.curation.prompts import Prompts
+from proxy.curation.spending import Caller
+from proxy.curation.working import Curator
+from proxy.curation.writing import FactWriter
 from proxy.embedding import Embedder
 from proxy.embedding.service import open_embedder
 from proxy.files.serving import Files
@@ -23,8 +30,9 @@ from proxy.memory.warming import warm
 from proxy.observe.metrics import Metrics
 from proxy.pipeline import Services
 from proxy.pipeline.commanding import Commander
-from proxy.pipeline.ending_sessions import Ends, Listener
+from proxy.pipeline.ending_sessions import Ends, Listener, OnEnd, to_all
 from proxy.pipeline.ledger import Keeper
+from proxy.pipeline.memory_model import UpstreamMemoryModel
 from proxy.pipeline.own_requests import OwnRequests, UpstreamJudge, Verifier
 from proxy.pipeline.record import AnsweredScopes, Keep, Recorder
 from proxy.protocol.chat import Chains
@@ -79,6 +87,8 @@ async def build(
     services.intent.start(tasks)
     if services.files is not None:
         services.files.start()
+    if services.curator is not None:
+        services.curator.start()
     tasks.spawn(_warmed(config, executor, services.planner.library), name="warm")
     return services
 
@@ -143,6 +153,7 @@ def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
         is_hot=storage.is_hot,
         watch=files,
         beside=None if files is None else files.beside,
+        jobs=None if config.memory.model is None else storage.jobs,
     )
     if files is not None:
         files.serve(library)
@@ -152,12 +163,25 @@ def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
     alone = None if storage.hot is None else storage.hot.contexts.alone
     database = storage.database
     is_away = None if database.shared is None else lambda: database.is_away
-    learner = Learner(library, executor, tasks, shared.open_turns, is_on=is_on, alone=alone, is_away=is_away)
+    model = config.memory.model if storage.jobs.keeps and storage.facts.keeps else None
+    arming = None if model is None else Arming(model, storage.jobs)
+    learner = Learner(
+        library,
+        executor,
+        tasks,
+        shared.open_turns,
+        is_on=is_on,
+        alone=alone,
+        is_away=is_away,
+        **({} if arming is None else {"on_learnt": arming.learnt}),
+    )
     obedience = Obedience(library, tasks, learner.learning, is_answered=answered.has)
-    listener = None if files is None else Listener(files.ended, learner.settled_in, metrics.failed_open, tasks)
+    told: list[OnEnd] = [part.ended for part in (files, arming) if part is not None]
+    listener = Listener(to_all(told), learner.settled_in, metrics.failed_open, tasks) if told else None
     ends = Ends(config.memory.idle, listener)
-    for part in (library, partitions, answered, shared.open_turns, shared.last_served, ends):
-        erasures.on_erased(part.drop)
+    for part in (library, partitions, answered, shared.open_turns, shared.last_served, ends, arming):
+        if part is not None:
+            erasures.on_erased(part.drop)
     commander = None
     if config.memory.commands:
         decay = Decay(config.memory.unconfirmed_after, config.memory.stale_after, config.memory.drop_low_after)
@@ -201,6 +225,21 @@ def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
             told=lambda result: metrics.of(metrics.reuse_judged, result).inc(),
             tasks=tasks,
         )
+    curator = None
+    if model is not None and arming is not None:
+        asked = UpstreamMemoryModel(model, router, own_requests, executor)
+        doing = Doing(
+            Caller(asked, model, storage.jobs, storage.accounts, tasks, owner=secrets.token_hex(8)),
+            FactWriter(library, executor, alone),
+            library,
+            storage.jobs,
+            Prompts(model.prompts),
+            count=counter.text,
+            embed=vectors.of,
+            executor=executor,
+            on_line=metrics.curated,
+        )
+        curator = Curator(arming, doing, storage.jobs, tasks, metrics.failed_open, on_job=metrics.worked)
     return Services(
         config=config,
         authenticator=Authenticator(config, storage.secret),
@@ -218,6 +257,7 @@ def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
         commander=commander,
         ends=ends,
         files=files,
+        curator=curator,
         verifier=Verifier(config.reuse.intent, embedder, own_requests),
         recorder=recorder,
         tasks=tasks,

@@ -175,26 +175,47 @@ def _embedding_key_has_a_use(config: Config) -> _Found:
 
 def _the_judge_can_be_asked(config: Config) -> _Found:
     judge = config.reuse.intent.judge
-    if judge is None:
-        return
-    where = ("reuse", "intent", "judge")
-    upstream = next((upstream for upstream in config.upstreams if upstream.name == judge.upstream), None)
+    if judge is not None:
+        where = ("reuse", "intent", "judge")
+        yield from _can_be_paid(config, where, judge.upstream, judge.model, who="the judge", limit="max_spend")
+
+
+def _can_be_paid(config: Config, where: Where, name: str, model: str, *, who: str, limit: str) -> _Found:
+    """Yields what is wrong with a model that the proxy asks by itself, at the upstream `name`. `limit`: the setting
+    that says what it may cost."""
+    upstream = next((upstream for upstream in config.upstreams if upstream.name == name), None)
     if upstream is None:
         names = ", ".join(upstream.name for upstream in config.upstreams)
-        yield (*where, "upstream"), f"no upstream is named {judge.upstream!r}; there are: {names}"
+        yield (*where, "upstream"), f"no upstream is named {name!r}; there are: {names}"
         return
     if not upstream.api_key:
-        yield (*where, "upstream"), f"{upstream.name!r} needs an api_key of its own: the judge never has a client's key"
-    listing = listed(upstream.dialect, (judge.model, upstream.aliases.get(judge.model, judge.model)))
-    is_named = any(fnmatchcase(judge.model, pattern) for pattern in upstream.prices)
+        yield (*where, "upstream"), f"{upstream.name!r} needs an api_key of its own: {who} never has a client's key"
+    listing = listed(upstream.dialect, (model, upstream.aliases.get(model, model)))
+    is_named = any(fnmatchcase(model, pattern) for pattern in upstream.prices)
     if not upstream.price and not is_named and not listing:
         yield (
             (*where, "model"),
             (
-                f"the price of {judge.model!r} at {upstream.name!r} is not known, so `max_spend` could not be kept: "
+                f"the price of {model!r} at {upstream.name!r} is not known, so `{limit}` could not be kept: "
                 "set `price` there (zeros if it costs nothing)"
             ),
         )
+
+
+def _the_model_of_memory_has_work(config: Config) -> _Found:
+    memory = config.memory
+    if (model := memory.model) is None:
+        return
+    where = ("memory", "model")
+    yield from _can_be_paid(config, where, model.upstream, model.model, who="memory", limit="per_day")
+    if config.context.mode != "on":
+        yield where, f"has nothing to read: `context.mode` is {config.context.mode}, and it needs on"
+    if not memory.facts:
+        yield where, "has nowhere to put what it finds: `memory.facts` is false"
+    if not memory.archive_ttl:
+        yield where, "has nothing to read: `memory.archive_ttl` is 0, so no turn is kept"
+    if config.storage.kind == "off":
+        yield where, "has nothing to read: `storage.kind` is off"
 
 
 def _workers_share_a_storage(config: Config) -> _Found:
@@ -228,6 +249,7 @@ _RULES: tuple[Callable[[Config], _Found], ...] = (
     _a_database_has_a_url,
     _embedding_key_has_a_use,
     _the_judge_can_be_asked,
+    _the_model_of_memory_has_work,
     _workers_share_a_storage,
     _what_is_shared_has_a_place,
 )

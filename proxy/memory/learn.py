@@ -72,11 +72,13 @@ class Learner:
         is_on: bool = True,
         alone: Callable[[str], AbstractAsyncContextManager[None]] | None = None,
         is_away: Callable[[], bool] | None = None,
+        on_learnt: Callable[[Exchange], None] = lambda _exchange: None,
     ) -> None:
         """`is_on`: contexts are managed. If not, nothing is learnt but the turns of sessions that clients name, which
         they may go on with without sending their history. `alone`: holds a memory scope for this process, of several
         that learn facts; None: there are no others. `is_away`: tells whether a database
-        that machines share cannot be reached now; None: it is here."""
+        that machines share cannot be reached now; None: it is here. `on_learnt` is told of each request whose turns and
+        facts are queued."""
         self._keeping: dict[tuple[str, str], asyncio.Event] = {}  # by memory scope and session
         self._owed: dict[str, deque[_Owed]] = {}  # by memory scope, each worked off by a task; the first is under way
         self._slices = FairQueue()  # of scopes, to read a slice; other threads serve requests that wait for an answer
@@ -86,6 +88,7 @@ class Learner:
         self._is_on = is_on
         self._alone = alone
         self._is_away = is_away
+        self._on_learnt = on_learnt
         self._open_turns = open_turns  # of conversations that clients send without their history
 
     def delivered(
@@ -204,6 +207,7 @@ class Learner:
             shelf.kept.update(turn.link for turn in new.turns)
             self._library.keep_shelf(scope, shelf)
         await self._keep_facts(request, shelf, new, forgotten)
+        self._on_learnt(exchange)
 
     async def _keep_facts(self, request: Answered, shelf: Shelf, new: Ingested, forgotten: frozenset[bytes]) -> None:
         """Stores the facts of a request. Where several processes learn, one at a time: what another has just learnt is

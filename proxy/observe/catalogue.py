@@ -15,10 +15,12 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disa
 
 from proxy.observe.labels import (
     FACT,
+    JOB_RESULT,
     MEASURED,
     MECHANISM,
     MODEL,
     NONE,
+    OPERATION,
     RESULT,
     ROWS,
     SAVED_BY,
@@ -33,6 +35,7 @@ from proxy.observe.labels import (
 from proxy.observe.merging import Rule
 from proxy.observe.tally import Tally
 from proxy.types import ContextRead, FoldReason, Outcome, PlanKind, ShiftCause, Source
+from proxy.types.curation import JobKind
 
 Metric = TypeVar("Metric", Counter, Gauge, Histogram)
 
@@ -74,6 +77,7 @@ class Catalogue:
         self._requests()
         self._reuse()
         self._context()
+        self._memory()
         self._upstreams()
         self._health()
         self._database()
@@ -236,6 +240,22 @@ class Catalogue:
         )
         self.memory_pending = self._gauge(
             "olvido_memory_pending", "Answered requests that are still being learnt from.", "sum"
+        )
+
+    def _memory(self) -> None:
+        """Memory with a model's help."""
+        self.memory_jobs = self._counter(
+            "olvido_memory_jobs",
+            "Jobs of memory's model: done; done without a call, since there was nothing new (nothing); put off after a "
+            "failure, or until its money of the next day (unaffordable); given up; left to another process, or "
+            "begun again, since what was read has changed meanwhile (left).",
+            {"kind": get_args(JobKind), "result": JOB_RESULT},
+        )
+        self.memory_operations = self._counter(
+            "olvido_memory_operations",
+            "What memory's model has proposed, and whether it was kept. unreadable: an answer of which nothing could "
+            "be read.",
+            {"op": OPERATION, "result": ("kept", "refused")},
         )
 
     def _upstreams(self) -> None:

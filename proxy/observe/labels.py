@@ -9,6 +9,7 @@ from proxy.reuse.cacheable import BYPASSES
 from proxy.reuse.partitions import UNSUITED
 from proxy.reuse.verdict import REASONS
 from proxy.types import FactStatus, Mechanisms, RowKind
+from proxy.types.curation import OperationName
 
 # All are bounded.
 Values: TypeAlias = Sequence[str] | str  # all values; or a description of them
@@ -23,7 +24,8 @@ SAVED_BY = ("exact", "intent", "context")
 MECHANISM = tuple(each.name for each in fields(Mechanisms))
 RESULT = tuple(
     sorted(
-        {"hit", "disabled", "client_off", "refresh", "absent", "failed", "no_identity", "verify", "judge", "command"}
+        {"hit", "disabled", "client_off", "refresh", "absent", "failed", "no_identity", "verify", "judge", "memory"}
+        | {"command"}
         | {"unreadable", "not_deterministic", "warming", "unavailable", "no_vector", "leans_on_context", "far"}
         | {"answer_gone", "reported", "context", "breaker", "regenerated", "rephrased", *BYPASSES, *UNSUITED, *REASONS}
     )
@@ -31,10 +33,12 @@ RESULT = tuple(
 STAGE = (
     *("identify", "resume", "command", "obey", "exact", "intent", "plan", "assemble"),
     *("read_stream", "record", "store", "remember", "count", "ledger", "learn"),
-    *("archive", "contents", "retention", "verify", "judge", "end", "files"),
+    *("archive", "contents", "retention", "verify", "judge", "memory", "end", "files"),
 )
 UPSTREAM_ERROR = "an HTTP status; `upstream_unreachable`, `upstream_broken`, `upstream_timeout`; `cut`: broke off"
 FACT: Sequence[str] = get_args(FactStatus)
+JOB_RESULT = ("done", "nothing", "put-off", "unaffordable", "given-up", "left")
+OPERATION = (*get_args(OperationName), "event", "summary", "slug", "unreadable")
 ROWS: Sequence[str] = get_args(RowKind)
 SHARED_PART = (
     *("answers", "flights", "open_turns", "last_served", "hit_rates", "calibrations", "breakers"),

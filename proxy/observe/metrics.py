@@ -17,6 +17,7 @@ from proxy.observe.merging import Snapshot, exposition, merged, snapshot
 from proxy.observe.siblings import Gathered
 from proxy.storage.database import DatabaseState, Shared
 from proxy.types import LedgerRow, Trail
+from proxy.types.curation import OutcomeLine
 
 LONGEST_MODEL = 100  # characters
 BEAT = 0.5  # seconds between two measurements of the event loop's lag
@@ -109,6 +110,14 @@ class Metrics(Catalogue):
         self._late.append(late)
         self.loop_late.observe(late)
         self.loop_latest.set(max(self._late))
+
+    def worked(self, kind: str, result: str) -> None:
+        """Counts a job of memory's model."""
+        self.of(self.memory_jobs, kind, result).inc()
+
+    def curated(self, line: OutcomeLine) -> None:
+        """Counts something that memory's model has proposed."""
+        self.of(self.memory_operations, line.op or "unreadable", line.result).inc()
 
     def holding(self, facts: Mapping[str, int]) -> None:
         """Sets the number of facts of each status."""

@@ -9,6 +9,7 @@ ending_sessions.py  the end of a conversation, by idleness or at the client's wo
 context_api.py  the context of a conversation as an API, told from the archive
 sessions_api.py sessions as an API: their end
 own_requests.py requests of our own: the upstream's answer for a sample of the reused ones; the judge of reuse
+memory_model.py for it: the model that memory asks, behind an upstream
 """
 
 from concurrent.futures import Executor
@@ -16,6 +17,7 @@ from dataclasses import dataclass, field
 
 from proxy.config import Config
 from proxy.context.planner import Planner
+from proxy.curation.working import Curator
 from proxy.files.serving import Files
 from proxy.http.access import Authenticator, OriginPolicy
 from proxy.memory.learn import Learner, Obedience
@@ -57,6 +59,7 @@ class Services:
     commander: Commander | None  # None: no message is a command
     ends: Ends
     files: Files | None  # None: memory is in the database alone
+    curator: Curator | None  # None: memory does without a model
     recorder: Recorder
     tasks: Tasks
     executor: Executor
@@ -69,10 +72,14 @@ class Services:
         """Drains background work, writes queued rows, and closes what is open."""
         self.storage.stop()
         self.ends.stop()
+        if self.curator is not None:
+            self.curator.stop()
         if self.files is not None:
             self.files.stop()
         await self.tasks.drain(self.config.server.drain)
         await self.ends.close()
+        if self.curator is not None:
+            await self.curator.close()
         await self.intent.embedder.close()
         if self.files is not None:
             self.files.close()

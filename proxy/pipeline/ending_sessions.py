@@ -6,7 +6,7 @@ listener ends are only noted, and no timer runs.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from time import monotonic
@@ -27,6 +27,18 @@ Why: TypeAlias = Literal["idle", "header", "api", "clear", "shutdown"]
 # Gets the scope of memory, the session, and the cause of its end.
 OnEnd: TypeAlias = Callable[[str, str, Why], Awaitable[object]]
 Key: TypeAlias = tuple[str, str]  # scope of memory, session
+
+
+def to_all(listeners: Sequence[OnEnd]) -> OnEnd:
+    """Returns one that tells all of these, at once, and raises the first failure when all are done."""
+
+    async def tell(scope: str, session: str, why: Why) -> None:
+        told = await asyncio.gather(*(each(scope, session, why) for each in listeners), return_exceptions=True)
+        for failure in told:
+            if isinstance(failure, BaseException):
+                raise failure
+
+    return tell
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """Requests that the proxy makes itself, in the background: a sample of those that were answered by intent, to verify
-them, and questions to the judge of reuse. They are paid for: the ledger has a row for each, with `verify` or `judge`
-for a reason.
+them, and questions to the judge of reuse (those to the model of memory: `memory_model.py`). They are paid for: the
+ledger has a row for each, with `verify`, `judge` or `memory` for a reason.
 """
 
 import random
@@ -73,9 +73,11 @@ class OwnRequests:
         plan: Plan,
         route: Route,
         attempts: Attempts,
+        *,
+        whole: int = forward.MAX_WHOLE_BYTES,
     ) -> tuple[Answer, list[Delivery]]:
-        """Returns the upstream's answer, and the list that will hold its delivery once the body has been read. Raises
-        UpstreamError if no upstream answered."""
+        """Returns the upstream's answer, and the list that will hold its delivery once the body has been read. `whole`:
+        bytes up to which it is read whole. Raises UpstreamError if no upstream answered."""
         exchange = Exchange(
             replace(incoming, request_id=f"{incoming.request_id}-{reason}"),
             request,
@@ -100,6 +102,7 @@ class OwnRequests:
             query=incoming.query,
             report=report,
             metrics=self.metrics,
+            whole=whole,
         )
         return answer, delivered
 

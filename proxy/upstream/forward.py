@@ -135,9 +135,11 @@ async def forward(
     query: str = "",
     report: Report,
     metrics: Metrics,
+    whole: int = MAX_WHOLE_BYTES,
 ) -> Answer:
     """Returns the upstream's answer. `prompt_for` returns the body for an upstream. `report` is called once, when the
-    last byte has passed or it is clear that none will. Raises UpstreamError if no upstream answered."""
+    last byte has passed or it is clear that none will. `whole`: bytes up to which an answer is read whole. Raises
+    UpstreamError if no upstream answered."""
     started = perf_counter()
     forwarding = _Forwarding(request, client_headers, route, prompt_for, query, metrics)
     try:
@@ -163,7 +165,7 @@ async def forward(
     metrics.tally.observe(metrics.first_byte_seconds, reply.first_byte_seconds, reply.upstream.name)
     if reply.response.status >= 400:
         metrics.of(metrics.upstream_errors, reply.upstream.name, str(reply.response.status)).inc()
-    return await _deliver(reply.response, Relay(reply, request, report=report, metrics=metrics))
+    return await _deliver(reply.response, Relay(reply, request, report=report, metrics=metrics), whole)
 
 
 def _breaker_open(upstream: Upstream) -> BreakerOpen:
@@ -174,7 +176,7 @@ def _breaker_open(upstream: Upstream) -> BreakerOpen:
     )
 
 
-async def _deliver(response: Response, relay: Relay) -> Answer:
+async def _deliver(response: Response, relay: Relay, most: int) -> Answer:
     """Returns the answer: a stream as it comes, anything else read whole first."""
     status, headers = response.status, response.headers
     if wire_headers.is_event_stream(headers):
@@ -187,7 +189,7 @@ async def _deliver(response: Response, relay: Relay) -> Answer:
         while chunk := await response.read():
             chunks.append(chunk)
             size += len(chunk)
-            if size > MAX_WHOLE_BYTES:
+            if size > most:
                 relay.resume(b"".join(chunks))
                 return Answer(status, wire_headers.to_client(headers, length=True), relay)
     except BaseException as error:

@@ -25,6 +25,13 @@ def judged(by: str, **fields: Any) -> dict[str, Any]:
     }
 
 
+def remembered(by: str, *, upstream_has: dict[str, Any] | None = None, **sections: Any) -> dict[str, Any]:
+    """With a model of memory at an upstream `a`, which has a key and a price unless it is said what it has."""
+    fields = {"api_key": KEY, "price": FREE} if upstream_has is None else upstream_has
+    model = {"model": {"upstream": by, "model": "gpt-6-luna"}}
+    return {"upstreams": [upstream("a", **fields)], **sections, "memory": {**sections.get("memory", {}), **model}}
+
+
 @pytest.mark.parametrize(
     ("host", "expected"),
     [
@@ -74,6 +81,9 @@ def test_what_requests_said_is_shown_where_only_this_machine_sees_it_unless_told
         {"storage": {"keep": {"minutes": 0, "hours": 0}}},
         {"storage": {"keep": {"hours": 0}}},
         judged("a", api_key=KEY, price=FREE),
+        remembered("a"),
+        remembered("a", upstream_has={"api_key": KEY, "prices": {"gpt-*": FREE}}),
+        remembered("a", storage={"kind": "memory"}),
         judged("a", api_key=KEY, prices={"gpt-*": FREE}),
         judged("a", api_key=KEY, dialect="openai"),
     ],
@@ -146,6 +156,14 @@ def test_settings_that_agree_break_no_rule(settings: dict[str, Any]) -> None:
         (judged("a", price=FREE), {"reuse.intent.judge.upstream": "never has a client's key"}),
         (judged("a", api_key=KEY), {"reuse.intent.judge.model": "the price of 'gpt-6-luna' at 'a' is not known"}),
         (judged("a", api_key=KEY, prices={"o*": FREE}), {"reuse.intent.judge.model": "set `price` there"}),
+        (remembered("b"), {"memory.model.upstream": "is named 'b'; there are: a"}),
+        (remembered("a", upstream_has={"price": FREE}), {"memory.model.upstream": "memory never has a client's key"}),
+        (remembered("a", upstream_has={"api_key": KEY}), {"memory.model.model": "so `per_day` could not be kept"}),
+        (remembered("a", context={"mode": "meter"}), {"memory.model": "`context.mode` is meter, and it needs on"}),
+        (remembered("a", context={"mode": "off"}), {"memory.model": "`context.mode` is off, and it needs on"}),
+        (remembered("a", memory={"facts": False}), {"memory.model": "`memory.facts` is false"}),
+        (remembered("a", memory={"archive_ttl": 0}), {"memory.model": "no turn is kept"}),
+        (remembered("a", storage={"kind": "off"}), {"memory.model": "`storage.kind` is off"}),
     ],
 )  # fmt: skip
 def test_settings_that_disagree_are_named(settings: dict[str, Any], problems: dict[str, str]) -> None:

@@ -2,14 +2,15 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from tests.page.conftest import Open, Page
-from tests.page.talk import SESSION, Talked
+from tests.page.conftest import Open, Page, opened
+from tests.page.talk import SESSION, Talked, talk
 from tests.page.test_looks import FOUND, MISSING, RULES
 
 pytestmark = pytest.mark.long  # in a browser; test_login.py is the quick one
@@ -202,7 +203,7 @@ def test_a_conversation_can_be_read_now(page: Page, proxy: Open) -> None:
     form.get_by_role("button", name="Read a conversation").click()
     form.wait_for(state="detached")
     scope = proxy.api("scopes")["scopes"][0]["scope"]
-    assert scripted.done == [("jobs", {"scope": scope, "session": SESSION})]
+    assert scripted.done == [("jobs", {"scope": scope, "kind": "extract", "subject": SESSION})]
 
 
 def test_events_and_digests_stand_by_day_the_newest_first(page: Page) -> None:
@@ -238,6 +239,25 @@ def test_a_fact_shows_the_words_it_rests_on_and_leads_to_its_job(page: Page) -> 
     section.get_by_role("link", name="job 7").click()
     page.tab.locator(".view-jobs .job-lines").wait_for()
     assert "Only job 7." in page.text(".callout")
+
+
+def test_the_page_and_the_proxy_mean_the_same(tab: Callable[..., Page]) -> None:
+    with ExitStack() as stack:
+        model = {"upstream": "demo", "model": "small", "when": ["close"]}  # nobody closes one: only the button reads
+        proxy = opened(stack, upstream={"api_key": "sk-its-own"}, memory={"model": model})
+        talk(proxy.http)
+        page = tab(proxy).open("#/jobs", ready=".panel")
+        page.tab.get_by_role("button", name="Read a conversation").click()
+        form = page.tab.get_by_role("dialog")
+        form.get_by_label("Conversation").select_option(label=SESSION)
+        form.get_by_role("button", name="Read a conversation").click()
+        line = page.tab.locator(".lines > li").filter(has_text=SESSION).first
+        line.get_by_text("What it came to").click()
+        line.locator(".facts-list").wait_for()
+        line.get_by_role("link", name="Job ").click()
+        page.tab.locator(".callout").filter(has_text="Only job").wait_for()
+        found = {(each["kind"], each["subject"]) for each in proxy.api("jobs")["jobs"]}
+        assert {each for each in found if each[0] == "extract"} == {("extract", SESSION)}
 
 
 def test_nobody_is_kept_out_of_it(tab: Callable[..., Page], proxy: Open, talked: Talked, axe: str) -> None:

@@ -129,7 +129,7 @@ function line(job, ctx, lines = null) {
   told(job);
   clear(
     head,
-    badge(t(`jobs.state.${job.state}`), KINDS[job.state]),
+    badge(t(`jobs.is.${job.state}`), KINDS[job.state]),
     h("strong", t(`jobs.kind.${job.kind}`)),
     subject(job),
     job.reason && h("span", reason(job.reason)),
@@ -169,7 +169,7 @@ async function ask(ctx, read) {
   const options = sessions.map((card, at) => h("option", { value: at }, named(card)));
   const run = (form) => {
     const { scope: of, session } = sessions[Number(form.get("session"))];
-    return api.post("jobs", { scope: of, session }, { signal: ctx.signal });
+    return api.post("jobs", { scope: of, kind: "extract", subject: session }, { signal: ctx.signal });
   };
   const body = field(t("jobs.run.session"), h("select", { class: "select", name: "session" }, options), t("jobs.run.hint"));
   const answer = await dialog({ title: t("jobs.run.title"), body, action: t("jobs.run"), run, signal: ctx.signal });
