@@ -36,6 +36,7 @@ ELSEWHERE = {
     "storage/stores/contents.py": "tests/contract/test_contents.py",
     "storage/stores/facts.py": "tests/contract/test_fact_store.py, tests/storage/sqlite/test_facts.py",
     "storage/stores/job_changes.py": "tests/contract/test_job_store.py",
+    "storage/stores/job_expiry.py": "tests/storage/sqlite/test_expiry.py, tests/storage/postgres/test_expiry.py",
     "storage/stores/job_forgetting.py": "tests/contract/test_job_store.py",
     "storage/stores/job_rows.py": "tests/contract/test_job_store.py",
     "storage/stores/jobs.py": "tests/contract/test_job_store.py",
