@@ -7,7 +7,7 @@ DEV_READY := .venv/.ready-dev
 BENCH_READY := .venv/.ready-bench
 NODE_READY := tests/e2e/node_modules/.package-lock.json
 
-.PHONY: run demo demo-cluster test test-all coverage check shape calls golden golden-check notes-table format bench bench-context bench-reuse bench-transport bypass metrics-docs dashboards screenshots clean
+.PHONY: run demo demo-cluster test test-all coverage check shape calls golden golden-check notes-table format bench bench-context bench-reuse bench-memory-model bench-transport bypass metrics-docs dashboards screenshots clean
 
 run: $(READY)            ## serve on http://127.0.0.1:8484/v1
 	$(BIN)/olvido serve
@@ -67,6 +67,9 @@ bench-reuse: $(BENCH_READY)  ## wrong and right reuse by intent, of every kind (
 bench-context: $(BENCH_READY)  ## evidence in the prompt and cost against pass-through (needs the evaluation data)
 	mkdir -p build
 	$(BIN)/python -m tests.bench.context --json build/context.json --plot build/context.svg
+
+bench-memory-model: $(DEV_READY)   ## what a model of your choice extracts from conversations (needs OLVIDO_MEMORY_BASE_URL, _KEY, _MODEL)
+	$(BIN)/python -m tests.bench.memory_model
 
 screenshots: $(DEV_READY)    ## a picture of every view of the page, in build/ (needs a chromium)
 	$(BIN)/python -m tests.page.screenshots

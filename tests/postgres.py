@@ -91,11 +91,15 @@ def plan(connection: Connection, statement: str | bytes, values: Any) -> str:
 _of_folders: dict[Path, str] = {}
 
 
+def url_of(folder: Path) -> str:
+    """Returns the URL of the database that belongs to a test's folder."""
+    return _of_folders.get(folder) or _of_folders.setdefault(folder, database())
+
+
 @asynccontextmanager
 async def opened(folder: Path, **settings: Any) -> AsyncIterator[PostgresDatabase]:
     """Opens the database that belongs to a test's folder: the same one whenever it is asked for again."""
-    url = _of_folders.get(folder) or _of_folders.setdefault(folder, database())
-    running = Patient(url, Tasks(), size=3, **settings)
+    running = Patient(url_of(folder), Tasks(), size=3, **settings)
     try:
         yield running
     finally:

@@ -18,6 +18,7 @@ from proxy.storage.sqlite.archive import SqliteArchive
 from proxy.storage.sqlite.contents import SqliteContents
 from proxy.storage.sqlite.database import Database, NoDatabase, Writer
 from proxy.storage.sqlite.facts import SqliteFacts
+from proxy.storage.sqlite.jobs import SqliteJobs
 from proxy.storage.sqlite.ledger import SqliteLedger
 from proxy.storage.sqlite.reuse import SqliteReuse
 from proxy.storage.sqlite.sessions import SqliteSessions, SqliteStates
@@ -40,6 +41,9 @@ class _AtOnce(Writer):
         if write.settled is not None:
             asyncio.get_running_loop().call_soon(write.settled)
         return True
+
+    async def flush(self) -> None:
+        await asyncio.sleep(0)  # what is written at once has settled
 
     async def read(self, query: Callable[[sqlite3.Connection], T]) -> T:
         return query(self._connection)
@@ -70,6 +74,7 @@ def storage(**parts: Any) -> Storage:
         "ledger": SqliteLedger(database),
         "answers": MemoryAnswers(),
         "reuse": SqliteReuse(database),
+        "jobs": SqliteJobs(database),
         "accounts": SqliteAccounts(database),
         "contents": SqliteContents(nothing(), ContentLimits(0, 0, 0)),
     }
@@ -119,6 +124,10 @@ def reuse(database: Database | None = None) -> SqliteReuse:
 def contents(database: Database | None = None) -> SqliteContents:
     """Of whatever time."""
     return SqliteContents(database or AtOnce(), ContentLimits(seconds=0))
+
+
+def jobs(database: Database | None = None) -> SqliteJobs:
+    return SqliteJobs(database or AtOnce())
 
 
 class ForeignWriter:

@@ -33,6 +33,7 @@ def sums_of(row: LedgerRow) -> Sums:
         saved_context=max(0.0, row.cost_saved) if is_changed else 0.0,
         added_context=max(0.0, -row.cost_saved) if is_changed else 0.0,
         overhead_seconds=max(0.0, row.total_seconds - row.upstream_seconds),
+        memory=row.cost if row.reuse_reason == "memory" else 0.0,
         **_mechanisms(row),
     )
 

@@ -8,5 +8,6 @@ codec.py     decodes queries and bodies to typed structs; encodes ledger rows an
 ledger.py    sums over time; requests and conversations, one request message by message; the live stream
 memory.py    remembered facts: list, add, change, confirm, forget; the reuse log, and reports that an answer was wrong
 files.py     folders of memory as files: their state, their last syncs, deletions that wait
+jobs.py      memory with a model's help: its jobs, their undoing, what it costs; digests and events
 what_if.py   replays the last requests with other numbers
 """

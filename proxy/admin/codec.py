@@ -152,12 +152,13 @@ def _small(trail: Trail | None) -> Json:
 
 
 def sums_json(sums: Sums) -> Mapping[str, Json]:
-    """Encodes sums, with what follows from them. Dollars saved are what plain pass-through would have cost, less what
-    was paid: it is below 0 where context management came to more than it left out."""
-    dollars = sums.saved_exact + sums.saved_intent + sums.saved_context - sums.added_context
+    """Encodes sums, `memory` only where a model has helped it, with what follows from them. Dollars saved are what
+    plain pass-through would have cost, less what was paid: it is below 0 where context management, or that model, came
+    to more than was left out."""
+    dollars = sums.saved_exact + sums.saved_intent + sums.saved_context - sums.added_context - sums.memory
     asked = max(sums.requests, 1)
     return {
-        **asdict(sums),
+        **{name: value for name, value in asdict(sums).items() if value or name != "memory"},
         "tokens_saved": sums.tokens_original - sums.tokens_sent + sums.tokens_reused,
         "dollars_saved": dollars,
         "hit_rate_exact": sums.reused_exact / asked,

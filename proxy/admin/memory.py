@@ -10,7 +10,8 @@
     GET    /admin/api/facts/{id}
             a fact, what it took the place of, what took its place, and where it comes from: `said` has the messages
             that said it (`state` is kept), or tells why there are none: they are gone, or hidden; or the fact came by
-            hand into an old database (by_hand), from a MEMORY.md (file), by this API (api), from a model (auto)
+            hand into an old database (by_hand), from a MEMORY.md (file), by this API (api), from a model (auto). Of a
+            fact that a model derived, `quotations` has the words it rests on, and the jobs that read them
     POST   /admin/api/facts {scope, domain, key, value, confidence, pinned}
     PATCH  /admin/api/facts/{id}
             any of those but scope, and confirm: true; or restore: true alone: a deleted or superseded fact holds again,
@@ -43,6 +44,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from proxy.admin.codec import Asked, as_json, page
+from proxy.admin.jobs import quoted
 from proxy.admin.parts import Admin
 from proxy.config import shows_content
 from proxy.conversation.identify import is_scope
@@ -128,7 +130,8 @@ async def fact(call: Call, admin: Admin, asked: Asked) -> Answer:
     services = admin.services
     scope, fact = await _found(call, services)
     told = _with_history(services, scope, fact, await services.library.facts.all(scope))
-    return as_json({**told, "said": await _said(services, scope, fact)})
+    quotations = await quoted(services, scope, fact)
+    return as_json({**told, "said": await _said(services, scope, fact), "quotations": quotations})
 
 
 async def wiped_facts(call: Call, admin: Admin, asked: WipedAsked) -> Answer:

@@ -21,7 +21,7 @@ from operator import attrgetter
 from time import perf_counter, time
 from typing import Any, TypeVar
 
-from proxy.admin import files, ledger, memory, what_if
+from proxy.admin import files, jobs, ledger, memory, what_if
 from proxy.admin.auth import COOKIE, COOKIE_SECONDS
 from proxy.admin.codec import Asked, as_json, decoded, without_body
 from proxy.admin.parts import Admin
@@ -147,6 +147,12 @@ ROUTES = (
     _route("GET files", files.folders, Asked),
     _route("POST files", files.act, files.FilesAction),
     _route("GET files/syncs", files.last_syncs, files.SyncsAsked),
+    _route("GET jobs", jobs.jobs, jobs.JobsAsked),
+    _route("POST jobs", jobs.run, jobs.Run),
+    _route("GET jobs/spend", jobs.spend, jobs.SpendAsked),
+    _route("GET jobs/{id}", jobs.job, Asked),
+    _route("POST jobs/{id}/undo", jobs.undo, jobs.Undo),
+    _route("GET digests", jobs.digests, jobs.DigestsAsked),
     _route("GET reuse", memory.reuse_log, memory.LogAsked),
     _route("GET reuse/{id}", memory.reuse_entry, Asked),
     _route("POST reuse/{id}/wrong", memory.report_wrong, Asked),

@@ -15,7 +15,7 @@ from typing import get_args
 
 import msgspec
 
-from proxy.cli import memory_files
+from proxy.cli import memory_files, memory_jobs
 from proxy.cli.opened import forget_hot
 from proxy.cli.remembered import Memory, Refused, agreed, maker, several, tell
 from proxy.config import shows_content
@@ -59,6 +59,7 @@ def add_commands(parser: argparse.ArgumentParser, config_option: Callable[[argpa
     importing = command("import", _import, "Take in what `export` has written. Twice is as good as once.")
     importing.add_argument("file", metavar="FILE", type=Path, help="- is standard input")
     importing.set_defaults(anew=True)
+    memory_jobs.add_commands(command)
     files = commands.add_parser("files", help="memory as files: their state, syncs by hand")
     memory_files.add_commands(maker(files.add_subparsers(required=True, metavar="COMMAND"), config_option))
 
@@ -91,6 +92,7 @@ async def _show(memory: Memory) -> None:
     tell("", _ORIGINS[origin.state])
     for said in origin.messages:
         tell(f"{moment(said.at)}  {plain(said.session)}, turn {said.turn}: {plain(said.text)}")
+    await memory_jobs.quote(memory, scope, fact)
     past = edits.history(await memory.facts.all(scope), fact)
     for title, others in (("It took the place of", past.before), ("What took its place", past.after)):
         if others:

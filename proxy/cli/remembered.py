@@ -54,6 +54,7 @@ class Memory:
         self.contents = stores.contents(over, ContentLimits())
         self.states = stores.states(over)
         self.wipes = stores.wipes(over)
+        self.jobs = stores.jobs(over)
 
     @property
     def is_named(self) -> bool:

@@ -5,6 +5,7 @@
     planning.py     the decisions, in their order (start reading here); draft.py: a prompt in the making, and its costs
     economics.py    when to fold and how far, from prices: never pay more
     folding.py      turns that leave become summaries in a new head
+      slots.py      a model's summaries in place of extracted ones
     shortening.py   long answers lose their middle, old tool results become a line each
     elide.py        instructions that the model knows are left out
     volatile.py     facts and excerpts that this question needs and the window does not hold

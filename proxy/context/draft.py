@@ -15,6 +15,7 @@ from proxy.memory.facts import Decay
 from proxy.memory.shelf import Notes
 from proxy.protocol.chat import INSTRUCTIONS
 from proxy.types import BreakEven, Excerpt, Fact, Fold, Message, TurnDigest, VolatileBlock
+from proxy.types.curation import StoredSummary
 
 NO_BLOCK = VolatileBlock()
 FRAMING = 4  # tokens that a block or a message costs beside its text
@@ -42,6 +43,7 @@ class Memory:
     facts: AbstractSet[str] = frozenset()  # ids of all facts of the scope
     forgotten: frozenset[bytes] = frozenset()  # links of messages to be forgotten
     notes: Notes = field(default_factory=Notes, compare=False)  # summaries written for earlier requests
+    summaries: tuple[StoredSummary, ...] = ()  # a model's, of all conversations of the scope
     wanted: int = 0  # tokens of excerpts that the question calls for
     is_faint: bool = False  # the question hardly needs the past: a share of this request's savings is its price
     is_asked_for: bool = False  # the question asks for the past: worth more than its price

@@ -1,12 +1,14 @@
-"""Folding of a prompt: turns that leave the window become summaries in a new head, long answers lose their middle, old
-tool results become a line."""
+"""Folding of a prompt: turns that leave the window become summaries in a new head, extracted ones, or a model's where
+these are ready; long answers lose their middle, old tool results become a line."""
 
 import math
+from bisect import bisect_right
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
 from proxy.config.profiles import Window
-from proxy.context import economics, shortening, summaries
+from proxy.context import economics, shortening, slots, summaries
 from proxy.context.draft import FRAMING, Draft, Step, TooMuch
 from proxy.context.economics import Terms
 from proxy.context.filling import render
@@ -67,34 +69,49 @@ class FoldPlanner(Step):
         """Returns the draft with its `leave` oldest complete turns turned into summaries."""
         leaving, kept = draft.kept[:leave], draft.kept[leave:]
         first = self.progress.turns - len(draft.kept)
-        slots = self.case.profile.summaries
-        written = self._summaries(leaving, first)
         before = draft.fold or Fold(self.progress.preamble)
         start = kept[0].start if kept else self.progress.newest
+        made = slots.usable(self._made(start), before.summaries)
+        written = self._summaries(leaving, first, slots.turns_of(made))
+        found = slots.placed(before.summaries, written, made)
         fold = Fold(
             start=start,
-            summaries=summaries.keep_slots((*before.summaries, *written), slots.slots),
+            summaries=summaries.keep_slots(found, self.case.profile.summaries.slots),
             instructions=(*before.instructions, *self.budget.between(before.start, start)),
             turn=self.progress.turns,
         )
         fold = self.capped(self.headed(fold), kept)
         return replace(draft, fold=fold, kept=kept)
 
-    def _summaries(self, leaving: Sequence[TurnDigest], first: int) -> list[Summary]:
-        """Returns summaries of the newest segments that have any content, at most as many as there are slots."""
-        found: list[Summary] = []
-        for each in reversed(self._segments(leaving)):
-            if len(found) == self.case.profile.summaries.slots:
+    def _made(self, start: int) -> list[Summary]:
+        """Returns the model's summaries of turns of this conversation before messages[start], as they may stand in a
+        head."""
+        if not self.memory.summaries:
+            return []
+        if self.context.in_place:
+            raise TooMuch
+        limit = self.case.profile.summaries.tokens
+        places = {link: at for at, link in enumerate(self.case.chain[:start])}
+        asked = [at for at in range(start) if self.case.messages[at].role == "user"]
+        found = []
+        for each in self.memory.summaries:
+            first, last, at = each.summary.first_turn, each.summary.last_turn, places.get(each.link)
+            if at is None or bisect_right(asked, at) != last or not 1 <= first <= last:
+                continue  # another conversation's, or of what has not left yet
+            if self._is_heard(asked[first - 1], (*asked, start)[last]):
+                found.append(slots.shown(each.summary, limit, self.context.count))
+        return [each for each in found if each]
+
+    def _summaries(self, leaving: Sequence[TurnDigest], first: int, covered: AbstractSet[int]) -> list[Summary]:
+        """Returns summaries of the newest segments that have any content, at most as many as there are slots, without
+        the turns that are covered already."""
+        numbers, found = self.case.profile.summaries, list[Summary]()
+        for each in reversed(slots.uncovered(leaving, first, covered, numbers.segment_turns)):
+            if len(found) == numbers.slots:
                 break
             if summary := self._summary(leaving[each.start : each.stop], first + each.start):
                 found.insert(0, summary)
         return found
-
-    def _segments(self, leaving: Sequence[TurnDigest]) -> list[range]:
-        """Returns the segments of the leaving turns; an open segment is closed by leaving."""
-        closed = summaries.segments(leaving, self.case.profile.summaries.segment_turns)
-        rest = range(closed[-1].stop if closed else 0, len(leaving))
-        return [*closed, *([rest] if rest else [])]
 
     def _summary(self, turns: Sequence[TurnDigest], number: int) -> Summary | None:
         starts = tuple(turn.start for turn in turns)
@@ -208,11 +225,11 @@ class FoldPlanner(Step):
             self.budget.mark((*self.budget.markers, *left))
 
     def _expected_head(self, draft: Draft) -> int:
-        slots = self.case.profile.summaries
+        numbers = self.case.profile.summaries
         known = len(draft.fold.summaries) if draft.fold else 0
-        new = -(-len(draft.kept) // max(1, slots.segment_turns))
+        new = -(-len(draft.kept) // max(1, numbers.segment_turns))
         stated = self.context.count(render_facts(self.memory.standing)) if self.memory.standing else 0
-        expected = min(stated, self.case.profile.facts.tokens) + min(slots.slots, known + new) * slots.tokens
+        expected = min(stated, self.case.profile.facts.tokens) + min(numbers.slots, known + new) * numbers.tokens
         return round(min(expected + 2 * FRAMING, self._head_room(self.case.profile.head_share)))
 
 

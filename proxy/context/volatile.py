@@ -60,6 +60,7 @@ def recollect(context: PlanContext, case: Case, so_far: Progress, shelf: Shelf) 
         facts=holding.known.keys(),
         forgotten=shelf.forgotten,
         notes=shelf.notes,
+        summaries=shelf.summaries or (),  # after `forgotten`: what is forgotten leaves these first
     )
     if _goes_on(case, so_far):
         return memory  # its question was looked up before

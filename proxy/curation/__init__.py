@@ -9,6 +9,7 @@ Pure:
     operations.py     operations against the facts as they are now: what is carried out, what is refused and why
     consolidating.py  facts that may be the same or contradict each other, and what a model says of them
     digesting.py      digests of hours, days and weeks out of events
+    looking.py        what jobs have come to, for people: as JSON; what a fact rests on; undoing
 
 Storage and background work:
 

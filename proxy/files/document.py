@@ -18,6 +18,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from typing import TypeAlias
 
 from proxy.files.names import CODE
@@ -174,6 +175,19 @@ def written(bullet: Bullet, text: str, code: str) -> Bullet:
         return bullet
     prefix = found[1] if (found := _BULLET.match(bullet.raw)) else "- "
     return Bullet(text, code, bullet.domain, f"{prefix}{text} <!-- o:{code} -->")
+
+
+def kept_apart(lines: Sequence[Line], before: Sequence[Line]) -> tuple[Line, ...]:
+    """Returns the lines with an empty one wherever a bullet would take the indented line behind it for more of its own
+    text. `before`: the lines of the file as it was read, in which none does."""
+    notes = {id(line) for bullet, line in pairwise(before) if isinstance(bullet, Bullet) and isinstance(line, Note)}
+    made: list[Line] = []
+    for line in lines:
+        is_indented = isinstance(line, Note) and line.raw[:1] in (" ", "\t") and bool(line.raw.strip())
+        if is_indented and made and isinstance(made[-1], Bullet) and id(line) not in notes:
+            made.append(Note(""))
+        made.append(line)
+    return tuple(made)
 
 
 def with_added(lines: Sequence[Line], added: Sequence[Bullet], domains: Sequence[str]) -> tuple[Line, ...]:

@@ -22,6 +22,7 @@ from proxy.files.document import (
     Line,
     Note,
     domain_of,
+    kept_apart,
     one_line,
     with_added,
     written,
@@ -309,7 +310,7 @@ def _lines(
             added.append(Bullet(text, code, domain, f"- {text} <!-- o:{code} -->"))
     if not lines and added:
         lines = [Note("# Memory"), Note(""), Note(HELP)]
-    return with_added(lines, added, DOMAINS)
+    return kept_apart(with_added(lines, added, DOMAINS), file.lines)
 
 
 HELP = "Change a line to correct it, add one to have it remembered, delete one that no longer holds."

@@ -1,5 +1,6 @@
 """Turns to recall, of the files of a person: today's and yesterday's log lines, and snapshots. Only what the archive
-does not have: a line that a person wrote, a conversation that has expired, or was never kept.
+does not have: a line that a person wrote, a conversation that has expired, or was never kept. What a model has noted is
+nobody's words: it is recalled as an answer is, and digests, which repeat it, are not.
 """
 
 import re
@@ -11,6 +12,7 @@ from proxy.files import journal, snapshots
 from proxy.files.document import parse
 from proxy.files.lines import FORGOTTEN, LINK_BYTES, one_line, parted
 from proxy.files.scrubbing import Gone
+from proxy.files.snapshots import Role
 from proxy.memory.commands import mark
 from proxy.memory.watching import Has
 from proxy.types import ArchivedTurn, Utterance
@@ -87,13 +89,16 @@ def _log(text: str, scope: str, name: str, has: Has) -> Iterator[ArchivedTurn]:
     session = f"log-{name.removesuffix('.md')}"
     for number, line in enumerate(text.split("\n"), 1):
         event = journal.parsed(line, day)
+        if event is not None and event.kind in journal.DIGESTS:
+            continue
         if event is not None:
             at = event.at
             words = "" if event.kind == "forgotten" or (event.link is not None and has(event.link)) else event.words
         else:
             words, at = _by_hand(line, day, at)
         if words and not has(mark(words)):
-            yield _turn(session, number, at, (Utterance("user", words, _digest(scope, name, line)),))
+            role: Role = "assistant" if event is not None and event.kind == "noted" else "user"
+            yield _turn(session, number, at, (Utterance(role, words, _digest(scope, name, line)),))
 
 
 def _by_hand(line: str, day: float, at: float) -> tuple[str, float]:

@@ -1,5 +1,6 @@
 """The folders of people, kept up with their memory: what is learnt goes into the daily log, a conversation that ends
-becomes a snapshot, what is forgotten leaves every file; and what only files have is brought back to be recalled.
+becomes a snapshot, what a model finds in it becomes lines of the log and the snapshot's name, what is forgotten leaves
+every file; and what only files have is brought back to be recalled.
 
 Work on one person's folder is done in its order, off the event loop, in one thread: a disk that hangs holds up nothing
 else. What fails is counted, and tried again where words would stay that must go. A process that is killed before they
@@ -11,7 +12,7 @@ import logging
 from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from time import time
@@ -28,6 +29,7 @@ from proxy.memory.watching import BesideTurns, Has, Said
 from proxy.storage.erasures import base_of
 from proxy.tasks import Attempts, Tasks
 from proxy.types import ArchivedTurn, Fact
+from proxy.types.curation import Digest, MemoryEvent
 
 T = TypeVar("T")
 Work: TypeAlias = Callable[[Folder], T]
@@ -38,7 +40,10 @@ DEADLINE = 10.0  # seconds of one piece of work
 WAITING = 256  # pieces of work of one folder; what is no forgetting is left out beyond
 PAUSES = (0.5, 2.0, 10.0)  # seconds until a forgetting that failed is tried again
 RECENT = 600.0  # seconds that a conversation may be on its way into a snapshot
+LATE = 60.0  # seconds that what a model has made may be on its way here, and tell in its words what was forgotten
+NAMED = 86_400.0  # seconds that a name waits for its snapshot
 MOST_SCOPES = 5_000  # whose last forgettings are in memory
+MOST_NAMES = 5_000  # that wait for their snapshots
 MOST_READ = 2 * 2**20  # bytes of files that are read to be recalled
 MOST_CHECKED = 16 * 2**20  # the same, when a process looks at a folder for the first time
 
@@ -62,9 +67,15 @@ class _Past:
     gone: Gone
     is_wipe: bool = False
 
+    def has(self, event: journal.Event) -> bool:
+        """Tells whether an event may say what is gone."""
+        is_said = self.is_wipe or event.link in self.gone.links or self.gone.is_in(event.words)
+        return is_said and event.at <= self.at
+
 
 class Remembering:
-    """The keeper of people's folders: a `MemoryWatch`. For the event loop. Scopes of single conversations have none."""
+    """The keeper of people's folders: a `MemoryWatch` and a `CurationWatch`. For the event loop. Scopes of single
+    conversations have none."""
 
     def __init__(
         self,
@@ -89,6 +100,8 @@ class Remembering:
         self._waiting: dict[str, deque[_Piece]] = {}  # by scope; each is worked off by a task
         self._past: Lru[str, tuple[_Past, ...]] = Lru(MOST_SCOPES)
         self._checked: Lru[str, bool] = Lru(MOST_SCOPES)  # scopes all of whose files were looked at
+        # By scope and mark of a session: what a model calls it, and when it has; for a snapshot that is not there yet.
+        self._called: Lru[tuple[str, str], tuple[str, float]] = Lru(MOST_NAMES)
 
     # --- what happens to a memory -------------------------------------------------------------------------------------
 
@@ -123,6 +136,7 @@ class Remembering:
         """Leaves what waits for the folder of a person who was erased."""
         self._past.pop(scope, None)
         self._checked.pop(scope, None)
+        self._uncall(scope)
         waiting = self._waiting.get(scope)
         while waiting is not None and len(waiting) > 1:  # the first is under way
             _finish(waiting.pop(), is_done=False)
@@ -141,12 +155,58 @@ class Remembering:
         snapshot = snapshots.taken([turn for turn in turns if turn.at > wiped_at], session, why)
         for each in past:
             snapshot = scrubbing.without(snapshot, each.gone, until=each.at)
+        called, at = self._called.get((scope, snapshot.mark), ("", 0.0))
+        if self._clock() - at <= NAMED:
+            snapshot = replace(snapshot, called=called)
         if snapshot.said:
             _locked(folder, lambda: snapshots.write(folder, snapshot))
 
     def _remember(self, scope: str, new: _Past) -> None:
         recent = [each for each in self._past.get(scope, ()) if new.at - each.at <= RECENT]
         self._past.put(scope, (*recent, new))
+        self._uncall(scope)
+
+    # --- what a model finds in conversations ----------------------------------------------------------------------
+
+    def happened(self, scope: str, events: Sequence[MemoryEvent]) -> None:
+        """Adds lines to the logs of the days on which it happened."""
+
+        def tell(folder: Folder) -> None:
+            past = self._past.get(scope, ())
+            if left := [each for each in told if not any(gone.has(each) for gone in past)]:
+                _locked(folder, lambda: journal.write(folder, left))
+
+        if told := journal.noted(events):
+            self._put(scope, tell)
+
+    def digested(self, scope: str, digest: Digest) -> None:
+        """Writes a digest of a day or a week into the log of its last day."""
+        at = self._clock()
+
+        def tell(folder: Folder, event: journal.Event) -> None:
+            past = self._past.get(scope, ())
+            if not _is_late(past, at) and not any(each.gone.is_in(event.words) for each in past):
+                _locked(folder, lambda: journal.retell(folder, event))
+
+        if (event := journal.of_digest(digest)) is not None:
+            self._put(scope, partial(tell, event=event))
+
+    def named(self, scope: str, session: str, slug: str) -> None:
+        """Gives the snapshot of a session the name that a model has found, be it that it is there, or comes soon."""
+        called, mark, at = snapshots.name_of(slug), snapshots.mark_of(session), self._clock()
+
+        def rename(folder: Folder) -> None:
+            if folder.names() and not _is_late(self._past.get(scope, ()), at):
+                _locked(folder, lambda: snapshots.rename(folder, mark, called))
+
+        if called and base_of(scope) == scope and not _is_late(self._past.get(scope, ()), at):
+            self._called.put((scope, mark), (called, at))
+            self._put(scope, rename)
+
+    def _uncall(self, scope: str) -> None:
+        """Leaves the names of a scope: they may tell what is forgotten."""
+        for key in [key for key in self._called if key[0] == scope]:
+            self._called.pop(key, None)
 
     # --- what only files have -----------------------------------------------------------------------------------------
 
@@ -241,6 +301,11 @@ class Remembering:
 def _finish(piece: _Piece, *, is_done: bool) -> None:
     if not piece.done.done():
         piece.done.set_result(is_done or None)
+
+
+def _is_late(past: Sequence[_Past], at: float) -> bool:
+    """Tells whether what a model has made, and told at that time, may be of before something was forgotten."""
+    return any(at - each.at <= LATE for each in past)
 
 
 def _overrun() -> None:

@@ -2,7 +2,8 @@
 
 A line is meant if its comment names what was forgotten, by fact or message, or if it has the words of a forgotten
 value, however they are written, and across line ends. In a snapshot all of a turn is meant: answers repeat what they
-answer.
+answer. A digest is meant if anything else of its days is, since it may tell of that in other words; a name that a model
+has given to a snapshot, if one of its turns is.
 """
 
 import re
@@ -14,9 +15,9 @@ from typing import Protocol
 
 from proxy.files import snapshots
 from proxy.files.document import parse
-from proxy.files.journal import LABELS
+from proxy.files.journal import LABELS, days_of, file_of
 from proxy.files.layout import MEMORY
-from proxy.files.lines import FORGOTTEN, link_code, parted
+from proxy.files.lines import FORGOTTEN, decoded, link_code, parted
 from proxy.files.names import CODE, long_code
 from proxy.files.rewriting import never, replaced
 from proxy.files.snapshots import Said, Snapshot
@@ -30,6 +31,7 @@ _OPENS = re.compile(r"[ \t]*(?:>[ \t]?)*(?:[-*+][ \t]+|#{1,6}[ \t]+|\d+[.)][ \t]
 _HEADING = re.compile(r"[ \t]*#")
 _ENDS = re.compile(r"(\r\n|\r|\n)")
 _CODE = re.compile(CODE)
+_LOG = re.compile(r"(\d{4}-\d\d-\d\d)\.md$")  # ends the name of a log, also of an older text
 _SPANISH = tuple(label for _, label in LABELS.values())
 
 
@@ -47,17 +49,21 @@ class Gone:
     facts: frozenset[str] = frozenset()  # ids
     links: frozenset[bytes] = frozenset()  # of messages
     values: frozenset[str] = frozenset()  # of the facts
+    days: frozenset[str] = frozenset()  # as they are written: digests that tell of them are meant
 
     def __or__(self, other: "Gone") -> "Gone":
-        return Gone(self.facts | other.facts, self.links | other.links, self.values | other.values)
+        return Gone(
+            self.facts | other.facts, self.links | other.links, self.values | other.values, self.days | other.days
+        )
 
     def __bool__(self) -> bool:
-        return bool(self.facts or self.links or self.values)
+        return bool(self.facts or self.links or self.values or self.days)
 
-    def names(self, fact: str, link: str) -> bool:
-        """Tells whether a comment with the code of a fact, short or whole, or of a message means something of it."""
+    def names(self, fact: str, link: str, digest: str = "") -> bool:
+        """Tells whether a comment with the code of a fact, short or whole, of a message, or of a digest means something
+        of it."""
         of_fact = _CODE.fullmatch(fact) is not None and any(code.startswith(fact) for code in self._codes)
-        return of_fact or link in self._link_codes
+        return of_fact or link in self._link_codes or not self.days.isdisjoint(days_of(digest))
 
     def is_value(self, text: str) -> bool:
         """Tells whether a text is one of the values, however it is written."""
@@ -127,16 +133,39 @@ def scrub(files: ScrubbedTexts, gone: Gone) -> None:
     bullets that are such a fact lose theirs: others are facts of their own. No older text is kept. Raises what ails one
     of the files, once the others are done."""
     ailing: list[Exception] = []
-    for name in files.every():
-        change = _of_memory if name == MEMORY else scrubbed
-        try:
-            replaced(files, name, partial(change, gone=gone), keeps=never)
-            if name.startswith(snapshots.FOLDER):
-                snapshots.retitle(files, name)
-        except Exception as error:  # noqa: BLE001 (the words are in other files too)
-            ailing.append(error)
+    days = Gone(days=_days(files, gone, ailing))
+    # Digests first: of what is cut off here, what says that their day is meant is still there.
+    for each in (days, gone | days) if days else (gone,):
+        for name in files.every():
+            change = _of_memory if name == MEMORY else scrubbed
+            try:
+                replaced(files, name, partial(change, gone=each), keeps=never)
+                if name.startswith(snapshots.FOLDER):
+                    snapshots.retitle(files, name)
+            except Exception as error:  # noqa: BLE001 (the words are in other files too)
+                ailing.append(error)
     if ailing:
         raise ailing[0]
+
+
+def _days(files: ScrubbedTexts, gone: Gone, ailing: list[Exception]) -> frozenset[str]:
+    """Returns the days of which a log or a snapshot has what was forgotten, if there are digests of them."""
+    meant: set[str] = set()
+    told: set[str] = set()
+    for name in files.every():
+        try:
+            text = decoded(files.read(name) or b"")
+        except Exception as error:  # noqa: BLE001 (as above)
+            ailing.append(error)
+            continue
+        if (snapshot := snapshots.parsed(text)).mark:
+            meant |= {file_of(each.at).removesuffix(".md") for each in snapshot.said if _is_of(each, gone)}
+        elif found := _LOG.search(name):
+            marked = [parted(line)[2] for line in text.splitlines()]
+            told.update(day for names in marked for day in days_of(names.get("d", "")))
+            if scrubbed(text, gone) != text or any(gone.names(e.get("o", ""), e.get("m", "")) for e in marked):
+                meant.add(found[1])
+    return frozenset(meant & told)
 
 
 def scrubbed(text: str, gone: Gone) -> str:
@@ -167,7 +196,8 @@ def without(snapshot: Snapshot, gone: Gone, *, until: float = float("inf")) -> S
     for turn in snapshots.turns(snapshot.said):
         is_meant = turn[0].at <= until and any(_is_meant(each, gone) for each in turn)
         left += (_forgotten(each) for each in turn) if is_meant else turn
-    return replace(snapshot, said=tuple(left))
+    called = "" if tuple(left) != snapshot.said or gone.is_in(snapshot.called.replace("-", " ")) else snapshot.called
+    return replace(snapshot, said=tuple(left), called=called)
 
 
 def _snapshot(text: str, gone: Gone) -> str:
@@ -179,7 +209,11 @@ def _snapshot(text: str, gone: Gone) -> str:
 
 
 def _is_meant(said: Said, gone: Gone) -> bool:
-    return not said.forgotten and (said.link in gone.links or gone.is_in(said.text))
+    return not said.forgotten and _is_of(said, gone)
+
+
+def _is_of(said: Said, gone: Gone) -> bool:
+    return said.link in gone.links or gone.is_in(said.text)
 
 
 def _forgotten(said: Said) -> Said:
@@ -193,7 +227,7 @@ def _lines(text: str, gone: Gone) -> str:
     words = ["" if _is_ours(said) else said[len(opens) :] for (said, _, _), opens in zip(split, opened, strict=True)]
     there = gone.places(words, [_HEADING.match(said) is not None for said, _, _ in split])
     for number, ((_, note, names), opens, is_there) in enumerate(zip(split, opened, there, strict=True)):
-        is_named = gone.names(names.get("o", ""), names.get("m", ""))
+        is_named = gone.names(names.get("o", ""), names.get("m", ""), names.get("d", ""))
         if (is_there or is_named) and words[number] and words[number] not in FORGOTTEN:
             lines[2 * number] = f"{opens}{FORGOTTEN[_is_spanish(words[number])]}{note}"
     return "".join(lines)

@@ -21,6 +21,7 @@ from proxy.storage.opening import Storage
 from proxy.storage.recollection import Archive
 from proxy.tasks import Tasks
 from proxy.types import ArchivedTurn, Fact
+from proxy.types.curation import Digest, MemoryEvent
 
 SKEW = 2.0  # seconds by which clocks of machines differ
 
@@ -72,7 +73,7 @@ async def forgotten(archive: Archive, scope: str, values: Sequence[str]) -> set[
 
 
 class Files:
-    """The folders of all people: a `MemoryWatch`. For the event loop."""
+    """The folders of all people: a `MemoryWatch` and a `CurationWatch`. For the event loop."""
 
     def __init__(
         self,
@@ -139,6 +140,18 @@ class Files:
         process hears of it, they may have come back."""
         self.watcher.drop(scope)
         self._keeper.erased(scope)
+
+    def happened(self, scope: str, events: Sequence[MemoryEvent]) -> None:
+        """A model has found events in a conversation."""
+        self._keeper.happened(scope, events)
+
+    def digested(self, scope: str, digest: Digest) -> None:
+        """A digest was made; it takes the place of an earlier one of its span and beginning."""
+        self._keeper.digested(scope, digest)
+
+    def named(self, scope: str, session: str, slug: str) -> None:
+        """A model has found a name for a conversation."""
+        self._keeper.named(scope, session, slug)
 
     async def ended(self, scope: str, session: str, why: str) -> None:
         """Writes the snapshot of a conversation that has ended."""

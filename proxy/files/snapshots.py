@@ -12,7 +12,8 @@ person to read. A copy: what it says is never taken for a fact.
     > the message, each line of it behind a mark: so none can look like the head of another message
 
 A message that was forgotten has its head, and "forgotten" in place of its words. The slug is made of the words that
-tell most of what the user said, without a model.
+tell most of what the user said, without a model, until a model gives it another one: `n:…` beside the session then says
+so.
 """
 
 import re
@@ -37,6 +38,7 @@ MOST = 15  # messages
 LONGEST = 20_000  # characters of a message; what is behind them is left out
 SLUG = 60  # characters of a slug, at most
 WORDS = 4  # of a slug
+_MOST_SAID = 1_000  # characters of a name that a model gives; what is behind them is left out
 _WIDEST = 24  # characters of one
 _LEFT_OUT = " […]"
 _ROOM = 4  # characters of a slug for the number of one that is taken
@@ -47,6 +49,7 @@ _HEAD = re.compile(rf"\*\*({'|'.join(get_args(Role))})\*\*")
 _SESSION = re.compile(r"- session:(?: (.*))?")
 _WORD = re.compile(r"[^\W_]{3,}")
 _FOREIGN = re.compile(r"[^a-z0-9]+")
+_DATED = re.compile(rf"{FOLDER}\d{{4}}-\d\d-\d\d\b")  # begins a name that we gave
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +72,7 @@ class Snapshot:
     mark: str  # of the session's name as it is
     why: str  # it ended
     said: tuple[Said, ...]
+    called: str = ""  # by a model: words joined by hyphens
 
     @property
     def topic(self) -> tuple[str, ...]:
@@ -102,7 +106,7 @@ def _cut(text: str) -> str:
 def rendered(snapshot: Snapshot) -> str:
     """Returns the text of a snapshot."""
     title = ", ".join(snapshot.topic).capitalize() or "Conversation"
-    lines = [f"# {title}", "", f"- session: {snapshot.session}{comment(s=snapshot.mark)}"]
+    lines = [f"# {title}", "", f"- session: {snapshot.session}{comment(s=snapshot.mark, n=snapshot.called)}"]
     if snapshot.said:
         first, last = (datetime.fromtimestamp(said.at, UTC) for said in (snapshot.said[0], snapshot.said[-1]))
         until = f"{last:%H:%M}" if first.date() == last.date() else f"{last:%Y-%m-%d %H:%M}"
@@ -141,7 +145,8 @@ def parsed(text: str) -> Snapshot:
         elif is_in and plain in FORGOTTEN and not words:
             head = replace(head, forgotten=plain)
         elif not is_in and (found := _SESSION.fullmatch(plain)):
-            snapshot = replace(snapshot, session=found[1] or "", mark=names.get("s", ""))
+            called = "-".join(parts(names.get("n", "")))
+            snapshot = replace(snapshot, session=found[1] or "", mark=names.get("s", ""), called=called)
         elif not is_in and plain.startswith("- ended: "):
             snapshot = replace(snapshot, why=plain.removeprefix("- ended: "))
     done()
@@ -189,26 +194,72 @@ class Snapshots(Texts, Protocol):
 
 
 def write(files: Snapshots, snapshot: Snapshot) -> None:
-    """Writes a snapshot, in place of an earlier one of the same session. The folder is locked meanwhile. The older text
-    is kept if somebody has changed it."""
+    """Writes a snapshot, in place of an earlier one of the same session, whose name it keeps. The folder is locked
+    meanwhile. The older text is kept if somebody has changed it."""
     if not snapshot.said:
         return
-    held = sorted((name for name in files.names() if name.startswith(FOLDER)), reverse=True)
-    name = next((name for name in held if _mark_in(files.read(name)) == snapshot.mark), None)
+    held = _held(files)
+    if (name := _of(files, held, snapshot.mark)) is not None:
+        snapshot = replace(snapshot, called=_head_of(files, name).called)
     name = name or free(slug(snapshot), held)
     text = rendered(snapshot)
-    replaced(files, name, lambda _: text, keeps=lambda old: rendered(parsed(old)) != old)
+    replaced(files, name, lambda _: text, keeps=_is_changed)
     files.seal(name)
 
 
-def _mark_in(data: bytes | None) -> str:
-    return parsed(decoded((data or b"")[:_HEAD_BYTES])).mark
+def rename(files: Snapshots, mark: str, called: str) -> None:
+    """Gives the snapshot of a session, known by its mark, the name that a model found. The folder is locked meanwhile.
+    Its text stays; and so does a name that somebody else has given it. Does nothing if there is no snapshot."""
+    held = _held(files)
+    if (name := _of(files, held, mark)) is None or not _DATED.match(name):
+        return
+    replaced(files, name, lambda text: _with_name(text, called), keeps=_is_changed)
+    snapshot = parsed(decoded(files.read(name) or b""))
+    new = slug(snapshot)
+    if snapshot.said and not re.fullmatch(rf"{re.escape(FOLDER + new)}(?:-\d+)?\.md", name):
+        files.move(name, new := free(new, held))
+        name = new
+    files.seal(name)
+
+
+def name_of(said: str) -> str:
+    """Returns a name that a model has given as it may be part of a file's; "" if nothing of it may."""
+    return "-".join(parts(said[:_MOST_SAID]))[:SLUG].strip("-")
+
+
+def _held(files: Snapshots) -> list[str]:
+    return sorted((name for name in files.names() if name.startswith(FOLDER)), reverse=True)
+
+
+def _of(files: Snapshots, held: Sequence[str], mark: str) -> str | None:
+    return next((name for name in held if _head_of(files, name).mark == mark), None)
+
+
+def _head_of(files: Snapshots, name: str) -> Snapshot:
+    return parsed(decoded((files.read(name) or b"")[:_HEAD_BYTES]))
+
+
+def _is_changed(text: str) -> bool:
+    """Tells whether somebody else has changed the text of a snapshot."""
+    return rendered(parsed(text)) != text
+
+
+def _with_name(text: str, called: str) -> str:
+    """Returns the text of a snapshot with another name beside its session; all else stays as it is."""
+    lines = text.split("\n")
+    for at, line in enumerate(lines):
+        plain, _, names = parted(line.rstrip("\r"))
+        if _SESSION.fullmatch(plain):
+            lines[at] = f"{plain}{comment(s=names.get('s', ''), n=called)}{line[len(line.rstrip(chr(13))) :]}"
+            break
+    return "\n".join(lines)
 
 
 def retitle(files: Snapshots, name: str) -> None:
-    """Gives a snapshot another name if its own has words that nobody says in it any more."""
+    """Gives a snapshot another name if its own has words that nobody says in it any more, but for what a model calls
+    it."""
     snapshot = parsed(decoded(files.read(name) or b""))
-    said = {part for each in snapshot.said for part in parts(each.text)}
+    said = {part for text in (snapshot.called, *(each.text for each in snapshot.said)) for part in parts(text)}
     told = name.removeprefix(FOLDER).removesuffix(".md").split("-")
     if any(not word.isdigit() and word not in said for word in told):
         new = free(slug(snapshot), files.names())
@@ -242,10 +293,11 @@ def telling(texts: Iterable[str]) -> tuple[str, ...]:
 
 
 def slug(snapshot: Snapshot) -> str:
-    """Returns the slug of a snapshot: the day of its last message, and its topic."""
+    """Returns the slug of a snapshot: the day of its last message, and what a model calls it, or else its topic."""
     at = snapshot.said[-1].at if snapshot.said else 0.0
     name = f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d}"
-    for word in (part for topic in snapshot.topic for part in parts(topic)):
+    topic = (snapshot.called,) if snapshot.called else snapshot.topic
+    for word in (part for each in topic for part in parts(each)):
         if len(name) + 1 + len(word) <= SLUG - _ROOM:
             name = f"{name}-{word}"
     return name

@@ -159,6 +159,12 @@ def pairs(text: str) -> tuple[tuple[str, str], ...]:
     return tuple((one, other) for one, other in (pair.split("=") for pair in text.split()))
 
 
+def pairs_of_lines(text: str) -> tuple[tuple[str, str], ...]:
+    """Returns entries of the form `one=other words`, one a line."""
+    lines = (line.partition("=") for line in text.splitlines())
+    return tuple((one.strip(), other.strip()) for one, _, other in lines)
+
+
 def split(text: str) -> Iterator[str]:
     """Entries apart by a bar, with spaces around it or without, or by a line's end."""
     return (entry for entry in re.split(r"\||\n", text) if entry.strip())

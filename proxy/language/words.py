@@ -58,8 +58,13 @@ def is_known(word: str, language: Language) -> bool:
 @lru_cache(_REMEMBERED)
 def stem(word: str, language: Language) -> str:
     """Returns the stem of a folded word."""
+    return stem_in(word, language.name)
+
+
+def stem_in(word: str, name: str) -> str:
+    """Returns the stem of a folded word in the language that Snowball calls `name`."""
     with _STEMMING:
-        return str(_STEMMERS[language.name].stemWord(word))
+        return str(_STEMMERS[name].stemWord(word))
 
 
 @lru_cache(_REMEMBERED)

@@ -238,6 +238,10 @@ class Orders:
         if not given:
             self._given.pop(scope, None)
 
+    def is_pending(self, scope: str) -> bool:
+        """Tells whether a command of this scope is not carried out yet."""
+        return scope in self._given
+
     def means(self, scope: str, order: Order, facts: Iterable[Fact]) -> tuple[Fact, ...]:
         """Selects those of `facts`, all facts of the scope, that the command removes; a retry selects the same."""
         known = {fact.id: fact for fact in facts}

@@ -106,7 +106,7 @@ def _learn_one(
         if back.is_deleted:  # nothing took its place, but something may have taken its key
             ended = {fact.id for fact in old}
             taken = {fact.key for fact in current if fact.domain == made.domain and fact.id not in ended}
-            made = replace(made, key=_free(made.key, taken))
+            made = replace(made, key=free_key(made.key, taken))
     else:
         new = _keyed(statement, current, old)
         name = fact_id(new.domain, new.key, new.value, turn.link)
@@ -185,11 +185,11 @@ def _keyed(statement: Statement, current: Sequence[Fact], old: Sequence[Fact]) -
         newest = max(own, key=lambda fact: fact.created_at)
         return replace(statement, domain=newest.domain, key=newest.key)
     return replace(
-        statement, key=_free(statement.key, {fact.key for fact in current if fact.domain == statement.domain})
+        statement, key=free_key(statement.key, {fact.key for fact in current if fact.domain == statement.domain})
     )
 
 
-def _free(key: str, taken: Collection[str]) -> str:
+def free_key(key: str, taken: Collection[str]) -> str:
     """Returns `key`, with a number behind it if it is taken."""
     return next(name for name in chain([key], (f"{key}-{at}" for at in count(2))) if name not in taken)
 
@@ -330,6 +330,6 @@ def _named_apart(facts: Mapping[str, Fact], fixed: set[str]) -> dict[str, Fact]:
     for fact in sorted(current, key=lambda fact: fact.id not in fixed):
         keys = taken.setdefault(fact.domain, set())
         if fact.id not in fixed:
-            named[fact.id] = replace(fact, key=_free(fact.key, keys))
+            named[fact.id] = replace(fact, key=free_key(fact.key, keys))
         keys.add(named[fact.id].key)
     return named

@@ -23,6 +23,7 @@ from proxy.memory.shelf import Shelf
 from proxy.memory.watching import Beside, MemoryWatch, Unwatched
 from proxy.storage.base import ContentStore, ForeignWrites, StorageError, none_foreign
 from proxy.storage.erasures import base_of, of_base
+from proxy.storage.jobs import JobStore
 from proxy.storage.recollection import Archive, ArchiveChanges, FactStore, StateStore, StoredShelf, Wiped, WipeStore
 from proxy.tasks import Attempts, FairQueue, Tasks, in_slices
 from proxy.types import ArchivedTurn, ContextRead, Fact, PathState, Vector, VolatileBlock
@@ -69,6 +70,7 @@ class Library:
         is_hot: Callable[[str, bytes], bool] = lambda _scope, _link: False,
         watch: MemoryWatch | None = None,
         beside: Beside | None = None,
+        jobs: JobStore | None = None,
         most_bytes: int = MOST_BYTES,
         most_shelves: int = MOST_SHELVES,
         most_states: int = MOST_STATES,
@@ -88,6 +90,7 @@ class Library:
         self._is_hot = is_hot  # tells whether a state was found in a hot context
         self._watch = watch or Unwatched()
         self._beside = beside  # brings turns that only files have
+        self._jobs = jobs if jobs is not None and jobs.keeps else None  # has the summaries that a model has made
         self._most_bytes = most_bytes
         self._tidied_at = monotonic()
         self._slices = FairQueue()
@@ -122,7 +125,22 @@ class Library:
             if shelf.changes == before:  # else what was read is older than the cache
                 shelf.facts = {fact.id: fact for fact in self.orders.spared(scope, known)}
                 shelf.stated_as_of = foreign
+                shelf.summaries = None
+        if shelf.summaries is None and self._jobs is not None and not self.orders.is_pending(scope):
+            await self._read_summaries(scope, shelf, self._jobs)
         return shelf
+
+    async def _read_summaries(self, scope: str, shelf: Shelf, jobs: JobStore) -> None:
+        before = shelf.changes
+        with suppress(StorageError):  # folds do without them meanwhile
+            found = tuple(await jobs.summaries(scope))
+            if shelf.summaries is None and shelf.changes == before:  # else something may have been forgotten
+                shelf.summaries = found
+
+    def summarised(self, scope: str) -> None:
+        """Lets the model's summaries of a scope be read anew: a job has made one, or some were forgotten."""
+        if (shelf := self._shelves.get(scope)) is not None:
+            shelf.summaries = None
 
     async def renewed(self, scope: str) -> Shelf:
         """Returns the memory of a scope, with the facts of other processes as of now, too."""
@@ -337,6 +355,7 @@ class Library:
         any of which may repeat them. `command`: the link of the message that orders it, which names what it is about.
         Raises StorageError if it could not be made durable."""
         if not facts:
+            self.summarised(scope)
             recorded()
             return
         at = time() if at is None else at
@@ -360,6 +379,7 @@ class Library:
         await self.facts.flush()
         if not names.isdisjoint(fact.id for fact in await self.facts.all(scope)):
             raise StorageError("what was to be forgotten is still there")
+        self.summarised(scope)
         self._on_forget()
         values = {fact.value for fact in facts}
         self._watch.forgotten(scope, names, links, values)
@@ -368,6 +388,8 @@ class Library:
             self.archive.forget(scope, tuple(late), at)
             shelf.forget(frozenset(late), at)
             self._watch.forgotten(scope, names, late, values)
+            await self.archive.flush()
+            self.summarised(scope)
         await self._in_thread(partial(shelf.take, ArchiveChanges()))
 
     def _forget_contents(self, scope: str) -> None:

@@ -25,6 +25,7 @@ from proxy.memory.superseding import ComparedValues, normal
 from proxy.memory.turn_index import TurnIndex
 from proxy.storage.recollection import ArchiveChanges
 from proxy.types import ArchivedTurn, Exchange, Fact, Forgetting, Message, Statement, Summary, Utterance, Vector
+from proxy.types.curation import StoredSummary
 
 T = TypeVar("T")
 Steps = Generator[None, None, T]
@@ -87,6 +88,7 @@ class Shelf:
     walked: set[bytes] = field(default_factory=set)  # links of turns up to which the index is complete
     histories: Histories = field(default_factory=Histories)
     notes: Notes = field(default_factory=Notes)
+    summaries: tuple[StoredSummary, ...] | None = None  # a model's; None: to be read
     heard: "Lru[tuple[str, bytes], Heard]" = field(default_factory=lambda: Lru(MOST_HEARD))  # by session and link
     current: Current | None = None  # the valid facts, as the last request found them
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -108,11 +110,13 @@ class Shelf:
     def size(self) -> int:
         """Returns the approximate size in memory, in bytes."""
         waiting = _VALUE_BYTES * len(self.values) + _OWED_BYTES * len(self.owed)
-        return self.index.size + self.histories.size + self.notes.size + waiting
+        made = _NOTE_BYTES * len(self.summaries or ())
+        return self.index.size + self.histories.size + self.notes.size + made + waiting
 
     def apart(self) -> "Shelf":
         """Returns a shelf with the same facts and an empty index, for a request that must leave no trace."""
         apart = Shelf(facts=self.facts, fact_vectors=self.fact_vectors, forgotten=self.forgotten, current=self.current)
+        apart.summaries = self.summaries
         apart.is_complete = True
         return apart
 
@@ -169,6 +173,7 @@ class Shelf:
 
     def forget(self, links: frozenset[bytes], at: float) -> None:
         """Marks messages as forgotten, on the event loop; they leave the index before the next search."""
+        self.summaries = ()  # they may say it, until storage has carried it out, and they are read anew
         self.forgotten |= links
         self.since.update(dict.fromkeys(links, at))
         self.kept -= links

@@ -39,7 +39,7 @@ from proxy.types.curation import JobKind
 
 Metric = TypeVar("Metric", Counter, Gauge, Histogram)
 
-MOST_INITIAL = 10  # series of a metric that begin at 0
+MOST_INITIAL = 11  # series of a metric that begin at 0
 
 _SECONDS = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0)
 _UPSTREAM_SECONDS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0)

@@ -19,6 +19,7 @@ Errors, so that no caller has to know sqlite3's or diskcache's:
     ├── SharedUnavailable    what several processes share cannot be reached in time
     ├── Unavailable          the server of the database, or the way to it, does not answer, or not in time
     │   └── Unfit            it answers, and in its present state can do nothing: read-only, rights or tables missing
+    ├── ScopeErased          what a transaction is about was erased since its task began
     └── SecretUnsafe         the tenant secret is readable by others, damaged, or cannot be kept
 """
 
@@ -77,6 +78,10 @@ class Unavailable(StorageError):
 
 class Unfit(Unavailable):
     """An error for a server that answers, and in its present state can do nothing for us."""
+
+
+class ScopeErased(StorageError):
+    """An error for a transaction whose scope was erased since the task that waits for it began."""
 
 
 class SecretUnsafe(StorageError):

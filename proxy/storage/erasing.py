@@ -34,6 +34,13 @@ TABLES = (
     "wiped_links",
     "shelves",
     "archive",
+    "job_lines",
+    "job_links",
+    "jobs",
+    "events",
+    "digests",
+    "summaries",
+    "spending",
     "path_states",
     "contents",
     "ledger",
@@ -115,6 +122,9 @@ def _erase(connection: Any, wanted: Wanted, named: Iterable[str], mark: str) -> 
         for number in found.ids.values():
             if table == "contents":
                 _resize(connection, number, is_sqlite=is_sqlite)
+            if table == "spending":  # a limit of all counts what is nobody's as well
+                connection.execute(f"UPDATE spending SET scope_id = 0 WHERE scope_id = {number}")  # noqa: S608 (same)
+                continue
             connection.execute(f"DELETE FROM {table} WHERE scope_id = {number}")  # noqa: S608 (same)
     for number in found.ids.values():
         connection.execute(f"DELETE FROM scopes WHERE id = {number}")  # noqa: S608 (same)

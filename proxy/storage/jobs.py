@@ -97,3 +97,20 @@ class JobStore(Queued, Protocol):
 
     async def spent(self, since: float, scope: str | None = None) -> float:
         """Returns what calls since then have cost or may cost, of all where `scope` is None, else of its end user."""
+
+
+LOOKED_THROUGH = 1_000  # jobs of a scope, for the one that made a fact: the newest
+_PAGE = 200
+
+
+async def done_lately(store: JobStore, scope: str, most: int = LOOKED_THROUGH) -> list[Job]:
+    """Returns the newest jobs of a scope that are done, at most `most` and a page, newest first."""
+    found: list[Job] = []
+    before = None
+    while len(found) < most:
+        read = await store.jobs(scope, before=before, limit=_PAGE, states=("done",))
+        found += read
+        if len(read) < _PAGE:
+            break
+        before = read[-1].id
+    return found

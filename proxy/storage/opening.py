@@ -16,6 +16,7 @@ from proxy.storage.database import Database, Observed
 from proxy.storage.election import Alone, FileElection
 from proxy.storage.folder import SECRET_BYTES, tenant_secret
 from proxy.storage.hot import Hot
+from proxy.storage.jobs import JobStore
 from proxy.storage.pending import WriterLimits
 from proxy.storage.recollection import Archive, FactStore, StateStore, WipeStore
 from proxy.storage.redis import redis_answers, redis_connection, redis_hot_contexts
@@ -64,6 +65,7 @@ class Storage:
     archive: Archive
     states: StateStore
     wipes: WipeStore
+    jobs: JobStore
     accounts: Accounts
     contents: ContentStore
     database: Database
@@ -148,6 +150,7 @@ async def open_storage(
     if retention is not None:
         retention.start()
     keeps_contents, keep = shows_content(config), settings.keep
+    keeps_jobs = memory.facts and memory.archive_ttl > 0
     limits = ContentLimits(keep.contents, keep.contents_mb * 2**20, keep.contents_entry_kb * 1024)
     shared = redis_connection(config, secret, failed=sharing.failed, changed=sharing.changed)
     return Storage(
@@ -161,6 +164,7 @@ async def open_storage(
         ),
         states=stores.states(database),
         wipes=stores.wipes(database),
+        jobs=(stores if keeps_jobs else SQLITE).jobs(database if keeps_jobs else nothing),
         accounts=stores.accounts(database),
         contents=(stores if keeps_contents else SQLITE).contents(database if keeps_contents else nothing, limits),
         database=database,

@@ -43,6 +43,7 @@ REUSE = Kind("reuse", "bulk")
 LEDGER = Kind("ledger", "small")
 FACTS = Kind("facts", "small")
 SHELVES = Kind("shelves", "bulk")
+JOBS = Kind("jobs", "small")
 DELETIONS = Kind("deletions", "deletion")
 
 # The number of the newest erasure that was known when the request of a task began, see `erasures.py`; None: no request.
@@ -50,7 +51,7 @@ BEGUN: ContextVar[int | None] = ContextVar("begun", default=None)
 
 PAGE_BYTES = 4096  # of a database: a write that fills several counts as several rows
 
-KINDS = (LINKS, CUT_LINKS, TURNS, STATES, CONTENTS, REUSE, LEDGER, FACTS, SHELVES, DELETIONS)
+KINDS = (LINKS, CUT_LINKS, TURNS, STATES, CONTENTS, REUSE, LEDGER, FACTS, SHELVES, JOBS, DELETIONS)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,6 +75,7 @@ class Write:
     store: object = None
     spooled: int | None = None  # its number in the spool, which has `what` now
     begun: int | None = field(default_factory=BEGUN.get)  # erasures of its scope after this number refuse it
+    waited: bool = False  # somebody waits for what it returns, and goes on without: it is no row that could be lost
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,13 +8,12 @@ ended loses nothing.
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from proxy.storage.base import StorageError
 from proxy.storage.election import Alone, Election
-from proxy.storage.pending import DELETIONS, Write
+from proxy.storage.transactions import carried_out
 from proxy.storage.write_queue import WriteQueue
 from proxy.tasks import Tasks
 
@@ -106,24 +105,12 @@ class Retention:
         for _ in range(work.most):
             if self._stopped:
                 break
-            did = await self._take(work)
+            did = await carried_out(self.writer, work.step, erases=work.erases)
             total += did
             if did == 0:
                 break
             await asyncio.sleep(self.pace.pause)
         return total
-
-    async def _take(self, work: Work) -> int:
-        did: list[int] = []
-
-        def step(connection: Any, _: Sequence[None]) -> None:
-            did.append(work.step(connection))
-
-        if self.writer.put(Write(1, step, erases=work.erases, kind=DELETIONS, scope="")):
-            await self.writer.flush()
-        if not did:
-            raise StorageError(self.writer.failing or "a step was dropped")
-        return did[-1]
 
 
 MOST_STEPS = 250  # of one kind in a run; more is left to the next

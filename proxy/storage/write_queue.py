@@ -243,7 +243,7 @@ class WriteQueue(ABC):
             log.error("the spool cannot be written", extra={"error": str(error)})  # noqa: TRY400 (the text says it all)
             self._spool_takes = False
             return writes
-        self._spool_takes = all(write.spooled is not None or not write.scope for write in stored)
+        self._spool_takes = all(write.spooled is not None or write.waited for write in stored)
         return stored
 
     async def _give_up(self, writes: Sequence[Write]) -> bool:

@@ -69,6 +69,7 @@ class Sums:
     facts: int = 0
     recall: int = 0
     overhead_seconds: float = 0.0
+    memory: float = 0.0  # dollars that the model which helps memory has cost, in `cost` as well
 
 
 @dataclass(frozen=True, slots=True)

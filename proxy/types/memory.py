@@ -141,7 +141,7 @@ class TurnDigest:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A summary of a segment of turns that left the window: write-once, key-value, extractive."""
+    """A summary of a segment of turns that left the window: write-once, key-value, extracted or a model's."""
 
     topic: str
     discussed: tuple[str, ...]
@@ -150,6 +150,7 @@ class Summary:
     open_questions: tuple[str, ...]
     first_turn: int
     last_turn: int
+    by_model: bool = False  # in a head: made by a model, else extracted
 
 
 # --- recall --------------------------------------------------------------------------------------------------------

@@ -162,21 +162,26 @@ def test_in_a_list_the_trail_is_told_in_a_few_words(trail: Trail | None, small: 
 def test_what_follows_from_sums_is_told_with_them() -> None:
     sums = Sums(
         requests=10, reused_exact=2, reused_intent=1, tokens_original=1_000, tokens_sent=400, tokens_reused=50,
-        cost=1.0, saved_exact=0.5, saved_intent=0.25, saved_context=2.0, added_context=0.5,
+        cost=1.0, saved_exact=0.5, saved_intent=0.25, saved_context=2.0, added_context=0.5, memory=0.25,
     )  # fmt: skip
     line = sums_json(sums)
     assert {name: line[name] for name in line if name not in asdict(sums)} == {
         "tokens_saved": 650,
-        "dollars_saved": 2.25,
+        "dollars_saved": 2.0,
         "hit_rate_exact": 0.2,
         "hit_rate_intent": 0.1,
-        "passthrough_cost": 3.25,
+        "passthrough_cost": 3.0,
     }
     assert {name: line[name] for name in asdict(sums)} == asdict(sums)
 
 
 def test_of_nothing_every_rate_is_none() -> None:
     assert set(sums_json(Sums()).values()) == {0}
+
+
+def test_what_memory_has_cost_is_told_where_a_model_has_helped_it() -> None:
+    assert sums_json(Sums(memory=0.5))["memory"] == 0.5
+    assert "memory" not in sums_json(Sums())
 
 
 def test_memory_that_came_to_more_than_it_left_out_is_a_loss_and_told_as_one() -> None:

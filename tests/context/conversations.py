@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from proxy.config.profiles import BUILT_IN
 from proxy.context.draft import Memory
 from proxy.context.economics import Rates
-from proxy.conversation.progress import Case
+from proxy.conversation.progress import Case, complete
 from proxy.types import Fact, Vector
+from proxy.types.curation import StoredSummary
 from tests.builders import NOW, Said, assistant, result, system, user
-from tests.context.told import Teller, Told, fact, profile, recalling
+from tests.context.told import Teller, Told, by_model, fact, profile, recalling
 
 _TEXT = """the server is down y la cena del viernes otra cosa what did we decide about Lisboa 42 € prefiero trenes
 python deploy script recordá que soy alérgico a las nueces thanks cambiemos de tema mejor hablemos budget is 1200 usd
@@ -34,6 +35,7 @@ class Step:
     relevant: tuple[int, ...]
     elsewhere: bool  # a fact that another conversation stated is relevant, too
     forgets: bool
+    summarised: int  # turns, the newest complete ones, of which a model has just made a summary
     vector: Vector
 
 
@@ -129,6 +131,7 @@ def _step(draw: st.DrawFn, said: tuple[Said, ...]) -> Step:
         relevant=tuple(draw(some)),
         elsewhere=draw(st.integers(0, 3)) == 0,
         forgets=draw(st.integers(0, 15)) == 0,
+        summarised=draw(st.sampled_from((0, 0, 1, 2, 3, 5))),
         vector=vector,
     )
 
@@ -168,13 +171,17 @@ def tell(setting: Setting, told: Sequence[Step]) -> list[Told]:
     teller = Teller(rates=setting.rates, limit=setting.limit, role=setting.role)
     known: dict[str, Fact] = {}
     forgotten: frozenset[bytes] = frozenset()
+    made: tuple[StoredSummary, ...] = ()
     now = NOW
     done = []
     for step in told:
         now += step.idle
 
         def remembered(case: Case, step: Step = step) -> Memory:
-            nonlocal forgotten
+            nonlocal forgotten, made
+            turns = len(complete(case.messages))
+            if step.summarised and turns:
+                made += (by_model(case, max(1, turns + 1 - step.summarised), turns),)
             if step.forgets:
                 forgotten |= {link for each in known.values() for link in each.links}
                 known.clear()
@@ -198,6 +205,7 @@ def tell(setting: Setting, told: Sequence[Step]) -> list[Told]:
                 relevant=stated(step.relevant) + others,
                 facts=frozenset(known),
                 forgotten=forgotten,
+                summaries=made,
                 wanted=step.wanted,
                 is_asked_for=step.is_asked_for and step.wanted > 0,
                 recall=recalling(case),

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from proxy.context.draft import Draft, Memory, TokenBudget
+from proxy.context.draft import Draft, Memory, TokenBudget, TooMuch
 from proxy.context.folding import FoldPlanner, window_turns
 from proxy.conversation.progress import PURPOSES, VectorsNeeded, memory_head, progress
 from proxy.types import Fact, Fold, TurnDigest
 from tests.builders import Said, assistant, messages, system, user
-from tests.context.told import COLD, LEAN, Teller, case, context, counter, exchange, fact, profile, words
+from tests.context.told import COLD, LEAN, Teller, by_model, case, context, counter, exchange, fact, profile, words
 
 S = system("Be brief.")
 STRICT = profile(fold="strict", window={"turns": 2, "min_turns": 2, "max_turns": 2, "tokens": 10_000})
@@ -51,6 +51,93 @@ def test_turns_that_leave_become_summaries_of_three_the_newest_of_which_are_kept
     assert (made.start, made.turn) == (33, 19)
     assert made.head.startswith("<memory>\nEarlier parts of this conversation:\n")
     assert made.head_tokens == counter.text(made.head) + 4
+
+
+@pytest.mark.parametrize(
+    ("made", "expected"),
+    [
+        ([(1, 6)], [(1, 6), (7, 9), (10, 12), (13, 15), (16, 16)]),
+        ([(10, 14)], [(4, 6), (7, 9), (10, 14), (15, 16)]),  # the segments end where it begins
+        ([(10, 16)], [(1, 3), (4, 6), (7, 9), (10, 16)]),
+        ([(1, 4), (5, 16)], [(1, 4), (5, 16)]),
+        ([(10, 17)], [(7, 9), (10, 12), (13, 15), (16, 16)]),  # turn 17 has not left
+        ([(1, 17)], [(7, 9), (10, 12), (13, 15), (16, 16)]),
+    ],
+)
+def test_a_models_summaries_take_the_slots_of_the_turns_that_they_cover(
+    made: list[tuple[int, int]], expected: list[tuple[int, int]]
+) -> None:
+    five = profile(STRICT, summaries={"slots": len(expected)})
+    of = case(messages(*history(18)), profile=five)
+    so_far = progress(of)
+    assert so_far is not None
+    stored = tuple(by_model(of, *span) for span in made)
+    planner = FoldPlanner(TokenBudget(of, so_far, context(of, rates=COLD)), Memory(summaries=stored))
+    fold = folded(planner)
+    assert [(each.first_turn, each.last_turn) for each in fold.summaries] == expected
+    used = {(each.first_turn, each.last_turn) for each in fold.summaries if each.by_model}
+    assert used == {span for span in made if span in expected}
+    assert all((f"tea of turns {first} to {last}" in fold.head) == ((first, last) in used) for first, last in made)
+
+
+def test_a_summary_of_another_path_or_with_other_numbers_is_not_used() -> None:
+    planner = folder(history(18))
+    right = by_model(planner.case, 10, 16)
+    wrong = (
+        replace(right, link=b"x" * 16),
+        replace(right, link=by_model(planner.case, 10, 15).link),
+        replace(right, summary=replace(right.summary, first_turn=0)),
+        replace(right, summary=replace(right.summary, first_turn=17)),
+        replace(right, summary=replace(right.summary, topic="")),
+    )
+    assert folded(folder(history(18), Memory(summaries=wrong))) == folded(planner)
+    assert folded(folder(history(18), Memory(summaries=(*wrong, right)))) != folded(planner)
+
+
+def test_what_a_model_says_of_what_is_to_be_forgotten_is_not_used() -> None:
+    planner = folder(history(18))
+    stored = (by_model(planner.case, 1, 6), by_model(planner.case, 7, 9))
+    fold = folded(folder(history(18), Memory(summaries=stored, forgotten=frozenset({planner.case.chain[5]}))))
+    assert [each.first_turn for each in fold.summaries if each.by_model] == [7]
+
+
+def test_a_models_summary_waits_for_a_fold_and_stands_as_it_is_until_something_is_forgotten() -> None:
+    teller, said = Teller(rates=COLD), history(9)
+    calm = profile(STRICT, fold="economic")
+    before = teller.tell(*said, profile=STRICT)[-1]
+    assert before.state.fold is not None
+    assert [(each.first_turn, each.last_turn) for each in before.state.fold.summaries] == [
+        (4, 4), (5, 5), (6, 6), (7, 7),
+    ]  # fmt: skip
+    ready = Memory(summaries=(by_model(before.case, 1, 6, topic="a bit of tea"),))
+    later = (*said, *exchange(10)[1:], user("And?"))
+    waiting = teller.ask(*later, profile=calm, memory=ready)
+    assert waiting.state.fold == before.state.fold
+    used = teller.ask(*later, assistant("a"), user("So?"), profile=STRICT, memory=ready).state.fold
+    assert used is not None
+    assert [(each.first_turn, each.last_turn, each.by_model) for each in used.summaries] == [
+        (1, 6, True), (7, 7, False), (8, 9, False),
+    ]  # fmt: skip
+    assert "a bit of tea" in used.head
+    again = replace(ready.summaries[0], summary=replace(ready.summaries[0].summary, topic="other words"))
+    more = (*later, assistant("a"), user("So?"), assistant("b"), user("Well?"))
+    after = teller.ask(*more, profile=STRICT, memory=Memory(summaries=(again, *ready.summaries))).state.fold
+    assert after is not None
+    assert after.turn > used.turn
+    assert after.summaries[0] == used.summaries[0]
+    rebuilt = teller.ask(
+        *more, assistant("c"), user("Eh?"), profile=calm, memory=Memory(summaries=(), forgotten=frozenset({b"x"}))
+    ).state.fold
+    assert rebuilt is not None
+    assert rebuilt.summaries == ()
+
+
+def test_on_the_event_loop_no_model_summary_is_counted() -> None:
+    planner = folder(history(18))
+    memory = Memory(summaries=(by_model(planner.case, 1, 6),))
+    here = replace(planner.context, in_place=True)
+    with pytest.raises(TooMuch):
+        folded(FoldPlanner(TokenBudget(planner.case, planner.progress, here), memory))
 
 
 def test_of_a_small_budget_the_head_takes_a_small_share() -> None:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 
 from proxy.context.draft import FRAMING
+from proxy.context.slots import turns_of
 from proxy.protocol.chat import INSTRUCTIONS
 from proxy.protocol.dialects import DIALECTS, violations
 from proxy.types import Fold, Message
@@ -142,6 +143,25 @@ def between_folds_a_prompt_goes_on_where_the_one_before_ended(done: Sequence[Tol
             assert [said.raw for said in each.sent[: len(kept)]] == [said.raw for said in kept]
 
 
+def no_turn_is_in_two_summaries_and_none_is_written_again(done: Sequence[Told]) -> None:
+    """Between folds a head gets no summary; at a fold those that a model has made stay as they are, or leave."""
+    by_state = {id(each.state): each for each in done}
+    for each in done:
+        fold = each.state.fold
+        before = by_state[id(each.case.state)].state.fold if each.case.state is not None else None
+        held = fold.summaries if fold else ()
+        turns = [turn for summary in held for turn in range(summary.first_turn, summary.last_turn + 1)]
+        assert turns == sorted(set(turns))
+        assert all(turn < each.progress.turns for turn in turns)
+        if fold is None or before is None:
+            continue
+        stood = set(before.summaries)
+        assert fold.start != before.start or set(held) <= stood
+        if fold.forgotten == before.forgotten and each.memory.facts >= set(before.fact_ids):
+            made = {summary for summary in stood if summary.by_model}
+            assert all(summary in made or turns_of(made).isdisjoint(turns_of([summary])) for summary in held)
+
+
 def inside_a_tool_loop_nothing_folds_that_a_limit_does_not_force(done: Sequence[Told]) -> None:
     by_state = {id(each.state): each for each in done}
     for each in done:
@@ -208,6 +228,7 @@ def _begins(told: Told) -> Any:
 
 
 INVARIANTS = (
+    no_turn_is_in_two_summaries_and_none_is_written_again,
     what_the_user_said_last_is_sent_verbatim,
     instructions_are_sent_to_the_byte,
     what_is_kept_is_kept_in_order_and_to_the_byte,

@@ -22,6 +22,7 @@ from tests.context.told import (
     LEAN,
     WARM,
     Teller,
+    by_model,
     case,
     context,
     excerpt,
@@ -193,6 +194,13 @@ def test_a_history_that_is_new_is_searched_at_once_and_left_out_turns_alone_are_
     assert "My boat is called Marigold." in [each.text for each in found]
     assert {each.link for each in found}.isdisjoint(of.chain[start:])
     assert sum(each.tokens for each in found) <= 500
+
+
+def test_a_fold_gets_the_summaries_that_a_model_has_made() -> None:
+    stored = by_model(case(messages(*TALK)), 1, 2)
+    shelf = Shelf(summaries=(stored,))
+    assert recollected([*TALK, QUESTION], shelf)[0].summaries == (stored,)
+    assert recollected([*TALK, QUESTION], Shelf())[0].summaries == ()
 
 
 def test_small_talk_calls_for_nothing() -> None:

@@ -14,7 +14,8 @@ from proxy.memory.facts import Decay
 from proxy.memory.library import STEPS_BACK
 from proxy.protocol.chat import chain_of
 from proxy.tokens import Counter
-from proxy.types import Excerpt, Fact, Fates, Message, PathState, Plan, Vector
+from proxy.types import Excerpt, Fact, Fates, Message, PathState, Plan, Summary, Vector
+from proxy.types.curation import StoredSummary
 from tests.builders import NOW, Said, assistant, messages, user
 
 OVERHEAD = 3
@@ -170,7 +171,7 @@ class Teller:
         known = memory(asked) if callable(memory) else memory or Memory()
         if state is not None and state.volatile_link == chain[so_far.newest]:
             # In mid-turn nothing more is looked up.
-            known = Memory(known.standing, facts=known.facts, forgotten=known.forgotten)
+            known = Memory(known.standing, facts=known.facts, forgotten=known.forgotten, summaries=known.summaries)
         managed = planning.make(asked, so_far, known, circles)
         self.seen.update(chain[so_far.preamble :])
         told = Told(asked, so_far, known, circles, managed)
@@ -181,6 +182,14 @@ class Teller:
         """Every request that has led here: one for each answer, and the last."""
         stops = [index for index, each in enumerate(said) if each["role"] == "assistant"]
         return [self.ask(*said[:stop], **given) for stop in (*stops, len(said)) if stop]
+
+
+def by_model(of: Case, first: int, last: int, **fields: Any) -> StoredSummary:
+    """A model's summary of these turns of a conversation, numbered from 1."""
+    stops = [*(at for at, said in enumerate(of.messages) if said.role == "user"), len(of.messages)]
+    said = Summary("", (), "", (), (), first, last)
+    said = replace(said, topic=f"tea of turns {first} to {last}") if not fields else replace(said, **fields)
+    return StoredSummary(of.chain[stops[last] - 1], "s", NOW, said)
 
 
 def recalling(

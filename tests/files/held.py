@@ -39,6 +39,10 @@ class Held(dict[str, bytes]):
     def names(self) -> list[str]:
         return sorted(name for name in self if not name.startswith(".") and name != "MEMORY.md")
 
+    def text(self) -> str:
+        """All of them."""
+        return "\n".join(data.decode() for data in self.values())
+
     def every(self) -> list[str]:
         return sorted(self)
 

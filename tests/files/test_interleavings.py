@@ -69,6 +69,7 @@ class Interleavings(RuleBasedStateMachine):
         self.left: int | None = None  # steps until the process is killed
         self.buffer: list[str] = []  # of the person's editor
         self.wrote: set[str] = set()  # lines that somebody wrote and nobody has deleted
+        self.forgotten: set[str] = set()
         self.made = self.new_process()
 
     def new_process(self) -> Syncs:
@@ -153,6 +154,7 @@ class Interleavings(RuleBasedStateMachine):
             fact = data.draw(st.sampled_from(known))
             self.run(self.memory.forget(SCOPE, fact))
             self.wrote.discard(one_line(fact.value))
+            self.forgotten.add(one_line(fact.value))
 
     # --- the person ---
 
@@ -187,7 +189,8 @@ class Interleavings(RuleBasedStateMachine):
         text = "".join(f"{line}\n" for line in self.buffer)
         new = {each.text for each in parse(text).bullets}
         self.wrote -= before - new  # a line that is overwritten before a sync has seen it is the editors' affair
-        self.wrote |= new - {one_line(each.value) for each in self.facts() if each.is_deleted}
+        # A buffer of before may have what was deleted, or forgotten, since: that does not come back.
+        self.wrote |= new - {one_line(each.value) for each in self.facts() if each.is_deleted} - self.forgotten
         if by_renaming:
             other = self.file.with_name("x.tmp")
             other.write_text(text)

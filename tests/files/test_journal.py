@@ -11,17 +11,20 @@ from proxy.files.journal import Event, Learnt, begun, events, extended, file_of,
 from proxy.files.lines import link_code, one_line
 from proxy.files.names import long_code
 from proxy.types import Fact
+from proxy.types.curation import Digest, DigestSpan, MemoryEvent
 from tests.files.held import NOON, Held, stated
 from tests.memory.indexed import link
 
-DAY = begun("2026-11-23.md")
+LOG = "2026-11-23.md"
+DAY = begun(LOG)
 ANY = st.text(st.characters(exclude_categories=()), max_size=300)
 EVENTS = st.builds(
     Event,
-    st.sampled_from(["decided", "stated", "asked"]),
+    st.sampled_from(["decided", "stated", "asked", "noted"]),
     st.integers(0, 1439).map(lambda minute: DAY + 60.0 * minute),
     ANY,
-    st.integers(0, 9).map(lambda number: long_code(f"f-{number:016x}")),
+    st.integers(0, 9).map(lambda number: long_code(f"f-{number:016x}"))
+    | st.integers(0, 9).map(lambda number: f"e-{number:016x}"),
     st.none() | st.binary(min_size=16, max_size=16),
 )
 
@@ -36,6 +39,9 @@ EVENTS = st.builds(
         (stated("Vamos con Redis para eso", domain="decisions"), "- 12:00 decidido: Vamos con Redis para eso"),
         (stated("Vivo en la ciudad de Lima"), "- 12:00 dicho: Vivo en la ciudad de Lima"),
         (stated("Contestame siempre sin emojis", pinned=True), "- 12:00 a recordar: Contestame siempre sin emojis"),
+        (replace(stated("Ana lives in Lima"), source="auto"), "- 12:00 noted: Ana lives in Lima"),
+        (replace(stated("Ana vive en la ciudad de Lima"), source="auto", pinned=True),
+         "- 12:00 anotado: Ana vive en la ciudad de Lima"),
         (stated("a\n- 13:00 decided: b <!-- o:x -->"), "- 12:00 stated: a - 13:00 decided: b \u2039!-- o:x --\u203a"),
     ],
 )  # fmt: skip
@@ -96,10 +102,87 @@ def test_forgetting_has_a_line_without_words() -> None:
 @pytest.mark.parametrize(
     "line",
     ["", "# 2026-11-23", "bought milk", "- 25:00 stated: a", "- 12:00 thought: b", "  - 12:00 stated: c",
-     "* 12:00 stated: d"],
+     "* 12:00 stated: d", "- 12:00 noted: e", "- 12:00 digest: f", "- 12:00 digest: g <!-- d:day-2026-06-31 -->",
+     "- 12:00 digest: h <!-- o:abcd -->"],
 )  # fmt: skip
 def test_other_lines_are_somebody_elses(line: str) -> None:
     assert parsed(line, DAY) is None
+
+
+# --- what a model has noted -------------------------------------------------------------------------------------------
+
+MOVED = MemoryEvent("e-0123456789abcdef", NOON + 120, "s", 3, "Ana has moved to Lima", link("3.0"))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("Ana has moved to Lima", "noted: Ana has moved to Lima"),
+        ("Ana se ha mudado a la ciudad de Lima", "anotado: Ana se ha mudado a la ciudad de Lima"),
+        ("a\n- 13:00 stated: b <!-- o:x -->", "noted: a - 13:00 stated: b \u2039!-- o:x --\u203a"),
+    ],
+)
+def test_an_event_has_a_line(text: str, said: str) -> None:
+    (event,) = journal.noted([replace(MOVED, text=text)])
+    line = f"- 12:02 {said} <!-- e:e-0123456789abcdef m:{link_code(link('3.0'))} -->"
+    assert rendered(event) == line
+    assert parsed(line, DAY) == replace(event, words=one_line(text))
+
+
+@pytest.mark.parametrize(
+    ("span", "name", "line"),
+    [
+        ("day", "2026-11-23.md", "- 23:59 digest: Ana moved. <!-- d:day-2026-11-23 -->"),
+        ("week", "2026-11-29.md", "- 23:59 digest of the week: Ana moved. <!-- d:week-2026-11-23 -->"),
+        ("hour", None, None),
+    ],
+)
+def test_a_digest_is_in_the_log_of_its_last_day(span: DigestSpan, name: str | None, line: str | None) -> None:
+    event = journal.of_digest(Digest(span, DAY, "Ana moved.", by_model=True))
+    assert (event and file_of(event.at)) == name
+    assert (event and rendered(event)) == line
+    assert event is None or parsed(rendered(event), begun(file_of(event.at))) == event
+
+
+@pytest.mark.parametrize(
+    ("code", "days"),
+    [
+        ("day-2026-11-23", ("2026-11-23",)),
+        ("week-2026-12-29", ("2026-12-29", "2026-12-30", "2026-12-31", *(f"2027-01-0{day}" for day in range(1, 5)))),
+        ("hour-2026-11-23", ()),
+        ("day-2026-06-31", ()),
+        ("abcdefghijklm", ()),
+        ("", ()),
+    ],
+)
+def test_the_code_of_a_digest_names_its_days(code: str, days: tuple[str, ...]) -> None:
+    assert journal.days_of(code) == days
+
+
+def test_an_event_is_told_once_even_if_it_was_forgotten_since() -> None:
+    files = Held()
+    journal.write(files, journal.noted([MOVED, MOVED]))
+    journal.write(files, journal.noted([MOVED]))
+    assert files[LOG].count(b"noted") == 1
+    files[LOG] = files[LOG].replace(b"noted: Ana has moved to Lima", b"forgotten")
+    before = files[LOG]
+    journal.write(files, journal.noted([MOVED]))
+    assert files[LOG] == before
+
+
+@pytest.mark.parametrize("before", ["digest: Nothing yet.", "digest: Ana moved.", "forgotten"])
+def test_a_digest_takes_the_place_of_an_earlier_one(before: str) -> None:
+    line, rest = "- 23:59 {} <!-- d:day-2026-11-23 -->", "- 08:00 bought milk\r\n"
+    files = Held({LOG: f"# My day\r\n{line.format(before)}\r\n{rest}".encode()})
+    whole = files[LOG]
+    made = journal.of_digest(Digest("day", DAY, "Ana moved.", by_model=True))
+    assert made is not None
+    journal.retell(files, made)
+    assert files[LOG].decode() == f"# My day\r\n{line.format('digest: Ana moved.')}\r\n{rest}"
+    assert files.older == ([] if whole == files[LOG] else [whole])
+    new = Held()
+    journal.retell(new, made)
+    assert new[LOG].decode() == f"# 2026-11-23\n\n{line.format('digest: Ana moved.')}\n"
 
 
 @pytest.mark.note("Capas/2")

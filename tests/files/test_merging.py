@@ -273,3 +273,11 @@ def test_no_words_are_lost_and_one_more_merge_changes_nothing(data: st.DataObjec
             assert any(one_line(each.value) == text for _, text in shown)
     again = merged(written if not made.waiting else base, written, left, now=NOW + 1)
     assert (again.rows, text(again)) == ((), written), "a fixed point"
+
+
+def test_a_line_that_is_added_takes_no_indented_note_for_its_own_words() -> None:
+    file = f"# Memory\n\n## {ONE.domain}\n  mine\n"
+    made = merged(None, file, [ONE])
+    assert [line.text for line in parse(text(made)).bullets] == [ONE.value]
+    assert "\n  mine\n" in text(made)
+    assert text(merged(text(made), text(made), [ONE], now=NOW + 1)) == text(made)

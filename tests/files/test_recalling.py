@@ -4,11 +4,12 @@ import pytest
 
 from proxy.files import journal
 from proxy.files.journal import Learnt, events, extended
-from proxy.files.recalling import MOST_MESSAGES, names, remembered
+from proxy.files.recalling import MOST_MESSAGES, gone, names, remembered
 from proxy.files.scrubbing import Gone, scrubbed
 from proxy.files.snapshots import rendered, taken
 from proxy.memory.commands import mark
 from proxy.types import ArchivedTurn
+from proxy.types.curation import Digest, MemoryEvent
 from tests.files.held import NOON, stated, talk
 from tests.memory.indexed import link
 
@@ -46,6 +47,36 @@ def test_a_log_line_is_a_turn_of_its_day() -> None:
 )
 def test_a_line_that_is_known_is_not_recalled(has: set[bytes], left: list[str]) -> None:
     assert said(remembered({"2026-11-23.md": LOG}, "a/b", has.__contains__, NOON)) == left
+
+
+MOVED = MemoryEvent("e-0123456789abcdef", NOON + 60, "s", 3, "Ana has moved to Lima", link("3.0"))
+DIGESTS = [Digest("day", DAY, "Ana moved.", by_model=True), Digest("week", DAY - 6 * 86_400, "A week.", by_model=True)]
+
+
+@pytest.mark.parametrize(
+    ("has", "left"),
+    [
+        (set(), [("assistant", "Ana has moved to Lima", NOON + 60)]),
+        ({link("3.0")}, []),
+        ({mark("Ana has moved to Lima")}, []),
+    ],
+    ids=["nobody has its message", "its message is known, or forgotten", "its value was forgotten"],
+)
+def test_what_a_model_has_noted_is_nobodys_words_and_its_digests_are_not_recalled(
+    has: set[bytes], left: list[tuple[str, str, float]]
+) -> None:
+    told = [each for digest in DIGESTS if (each := journal.of_digest(digest))]
+    log = extended("", [*journal.noted([MOVED]), *told], DAY) + "bought milk\n"
+    turns = remembered({"2026-11-23.md": log}, "a/b", has.__contains__, NOON)
+    found = [(each.role, each.text, turn.at) for turn in turns for each in turn.utterances]
+    assert found == [*left, ("user", "bought milk", NOON + 60)]
+
+
+def test_words_of_a_model_that_were_forgotten_are_found_by_their_message_or_as_the_value_that_they_are() -> None:
+    told = [each for digest in DIGESTS if (each := journal.of_digest(digest))]
+    files = {"2026-11-23.md": extended("", [*journal.noted([MOVED]), *told], DAY)}
+    known = {link("3.0"), mark("Ana moved.")}
+    assert gone(files, known.__contains__) == Gone(links=frozenset({link("3.0")}), values=frozenset({"Ana moved."}))
 
 
 @pytest.mark.parametrize(

@@ -11,12 +11,13 @@ from typing import Any
 
 import pytest
 
-from proxy.files import journal, snapshots
+from proxy.files import journal, recalling, snapshots
 from proxy.files.folder import MOST_BYTES, Folder
 from proxy.files.journal import Learnt
 from proxy.files.last_turns import last_turns
+from proxy.files.lines import decoded
 from proxy.files.names import long_code
-from proxy.files.remembering import WAITING, Remembering, forget
+from proxy.files.remembering import LATE, NAMED, WAITING, Remembering, forget
 from proxy.files.scrubbing import Gone
 from proxy.memory.commands import Order, mark
 from proxy.memory.library import Library
@@ -27,6 +28,7 @@ from proxy.storage.sqlite.facts import SqliteFacts
 from proxy.storage.sqlite.wipes import SqliteWipes
 from proxy.tasks import Tasks
 from proxy.types import ArchivedTurn, Forgetting
+from proxy.types.curation import Digest, MemoryEvent
 from tests import stores
 from tests.embedding.engines import until
 from tests.files.held import NOON, stated, talk
@@ -208,7 +210,12 @@ def test_a_forgetting_that_is_cut_off_at_any_step_is_done_by_the_next(tmp_path: 
         steps += 1
         folder = Folder(tmp_path / str(steps), WHO, can_exchange=can_exchange)
         journal.write(folder, journal.events(Learnt((TEA, LIMA), {}, NOON)))
+        journal.write(folder, journal.noted([HOT]))
+        for digest in (OF_DAY, replace(OF_DAY, span="week", text="Drinks all week.")):
+            if (made := journal.of_digest(digest)) is not None:
+                journal.retell(folder, made)
         snapshots.write(folder, snapshots.taken(TALK, "s", "idle"))
+        snapshots.rename(folder, snapshots.mark_of("s"), "drinks-and-cities")
         folder.keep(b"- I drink green tea", "MEMORY.md")
         left = steps
 
@@ -226,7 +233,8 @@ def test_a_forgetting_that_is_cut_off_at_any_step_is_done_by_the_next(tmp_path: 
             is_cut = True
         forget(Folder(tmp_path / str(steps), WHO, can_exchange=can_exchange), gone, told)
         texts = [path.read_text() for path in folder.path.rglob("*") if path.is_file()]
-        assert not any("tea" in text.casefold() for text in texts)
+        assert not any("tea" in text.casefold() or "rink" in text for text in texts)
+        assert not any("rink" in name for name in folder.names())
         assert sum("I live in Lima" in text for text in texts) == 1
     assert steps > 10
 
@@ -234,6 +242,9 @@ def test_a_forgetting_that_is_cut_off_at_any_step_is_done_by_the_next(tmp_path: 
 async def test_a_single_conversation_has_no_folder(house: House) -> None:
     scope = f"{WHO}~s-1"
     house.keeper.learnt(scope, [TEA], {}, NOON)
+    house.keeper.happened(scope, [HOT])
+    house.keeper.digested(scope, OF_DAY)
+    house.keeper.named(scope, "s-1", "drinks")
     house.keeper.forgotten(scope, [TEA.id], [], [TEA.value])
     house.keeper.wiped(scope, NOON, NOON)
     await house.keeper.ended(scope, "s-1", "idle")
@@ -246,6 +257,132 @@ async def test_forgetting_makes_no_folder(house: House) -> None:
     house.keeper.forgotten(WHO, [TEA.id], [], [TEA.value])
     await house.settled()
     assert not house.root.exists()
+
+
+# --- what a model finds -----------------------------------------------------------------------------------------------
+
+HOT = MemoryEvent("e-0123456789abcdef", NOON + 60, "s-1", 1, "Someone prefers a hot drink", TEA.links[0])
+OF_DAY = Digest("day", journal.begun(LOG), "Drinks were the topic.", by_model=True)
+CALLED = "snapshots/2026-11-23-drinks-and-cities.md"
+
+
+async def test_events_and_digests_are_in_the_logs_of_their_days_once(house: House) -> None:
+    for keeper in (house.keeper, house.keeper, house.another()):
+        keeper.happened(WHO, [HOT, replace(HOT, code="e-1", at=NOON - 86_400)])
+        keeper.happened(WHO, [])
+        keeper.digested(WHO, OF_DAY)
+        keeper.digested(WHO, replace(OF_DAY, span="hour"))
+    await house.tasks.drain(5.0)
+    assert [line.partition(" <!--")[0] for line in house.text().splitlines()[2:]] == [
+        "- 12:01 noted: Someone prefers a hot drink",
+        "- 23:59 digest: Drinks were the topic.",
+    ]
+    assert house.text("2026-11-22.md").count("noted") == 1
+    assert house.failed == []
+
+
+@pytest.mark.parametrize("goes", [False, True])
+async def test_a_name_is_given_to_the_snapshot_that_is_there_or_comes_soon(house: House, *, goes: bool) -> None:
+    house.keeper.named(WHO, "s-2", "somebody-elses")
+    if goes:
+        await house.keeper.ended(WHO, "s-1", "idle")
+    house.keeper.named(WHO, "s-1", "Drinks and cities!")
+    await house.settled()
+    assert house.folder.names() == ([CALLED] if goes else [])
+    await house.keeper.ended(WHO, "s-1", "clear")
+    assert house.folder.names() == [CALLED]
+    assert (house.folder.path / CALLED).stat().st_mode & 0o777 == 0o400
+    assert house.failed == []
+
+
+async def test_a_name_does_not_wait_for_ever_and_makes_no_folder(house: House) -> None:
+    house.keeper.named(WHO, "s-1", "drinks-and-cities")
+    house.keeper.named(WHO, "s-1", "\N{WAVING HAND SIGN}")
+    await house.settled()
+    assert not house.root.exists()
+    house.now += NAMED + 1
+    await house.keeper.ended(WHO, "s-1", "idle")
+    assert house.folder.names() == ["snapshots/2026-11-23-drink-green-tea-quito.md"]
+
+
+async def test_what_a_model_made_of_what_is_forgotten_goes_with_it(house: House) -> None:
+    house.keeper.happened(WHO, [HOT])
+    house.keeper.digested(WHO, OF_DAY)
+    await house.keeper.ended(WHO, "s-1", "idle")
+    house.keeper.named(WHO, "s-1", "drinks-and-cities")
+    house.keeper.named(WHO, "s-2", "drinks-again")
+    await house.settled()
+    house.now += 300
+    house.keeper.forgotten(WHO, [TEA.id], [link("1.0"), *TEA.links], [TEA.value])
+    await house.keeper.ended(WHO, "s-2", "idle")
+    assert "rink" not in house.every()
+    assert house.folder.names() == [LOG, "snapshots/2026-11-23-quito-2.md", "snapshots/2026-11-23-quito.md"]
+
+
+def test_of_a_forgetting_that_is_cut_off_digests_are_not_all_that_is_left(tmp_path: Path) -> None:
+    """They do not say what they are of: whoever looks next would not find them."""
+    is_cut, steps = True, 0
+    while is_cut:
+        steps += 1
+        folder = Folder(tmp_path / str(steps), WHO)
+        journal.write(folder, journal.noted([HOT]))
+        for digest in (OF_DAY, replace(OF_DAY, span="week")):
+            if (made := journal.of_digest(digest)) is not None:
+                journal.retell(folder, made)
+        left = steps
+
+        def cut(_step: str) -> None:
+            nonlocal left
+            left -= 1
+            if left == 0:
+                raise Killed
+
+        folder.on_step = cut
+        is_cut = False
+        try:
+            forget(folder, Gone(links=frozenset(TEA.links)), ())
+        except Killed:
+            is_cut = True
+        texts = {name: decoded(folder.read(name) or b"") for name in folder.every()}
+        is_left = any("Drinks" in text for text in texts.values())
+        assert not is_left or recalling.gone(texts, set(TEA.links).__contains__)
+        assert is_cut or not is_left
+    assert steps > 10
+
+
+@pytest.mark.parametrize("is_wipe", [False, True])
+async def test_nor_is_it_written_late(house: House, *, is_wipe: bool) -> None:
+    await house.keeper.ended(WHO, "s-1", "idle")
+    house.now = NOON + 300
+    if is_wipe:
+        house.keeper.wiped(WHO, house.now, house.now)
+    else:
+        house.keeper.forgotten(WHO, [TEA.id], [link("1.0"), *TEA.links], [TEA.value])
+    await house.keeper.ended(WHO, "s-1", "idle")
+    house.keeper.happened(WHO, [HOT, replace(HOT, code="e-1", link=link("9"), text="So I drink green tea.")])
+    house.keeper.digested(WHO, OF_DAY)
+    house.keeper.named(WHO, "s-1", "drinks-and-cities")
+    await house.settled()
+    assert "rink" not in house.every()
+    assert not any("rink" in name for name in house.folder.names())
+    house.now += LATE + 1
+    house.keeper.digested(WHO, replace(OF_DAY, text="Cities were the topic."))
+    if not is_wipe:
+        house.keeper.digested(WHO, replace(OF_DAY, text="What was said: I drink green tea."))
+    house.keeper.happened(WHO, [replace(HOT, at=house.now, text="Tea again")])
+    await house.settled()
+    assert [line.partition(" <!--")[0] for line in house.text().splitlines()[-2:]] == [
+        "- 23:59 digest: Cities were the topic.",
+        "- 12:06 noted: Tea again",
+    ]
+
+
+async def test_for_whom_was_erased_no_name_waits(house: House) -> None:
+    house.keeper.named(WHO, "s-1", "drinks-and-cities")
+    await house.settled()
+    house.keeper.erased(WHO)
+    await house.keeper.ended(WHO, "s-1", "idle")
+    assert CALLED not in house.folder.names()
 
 
 # --- what fails -------------------------------------------------------------------------------------------------------

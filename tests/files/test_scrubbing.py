@@ -1,5 +1,6 @@
 """Forgetting takes the words out of every file of a person's folder; each line keeps its place and its comment."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -12,6 +13,7 @@ from proxy.files.names import codes, long_code
 from proxy.files.scrubbing import Gone, scrub, scrubbed
 from proxy.files.snapshots import rendered, taken
 from proxy.memory.superseding import normal
+from proxy.types.curation import Digest, MemoryEvent
 from tests.files.held import NOON, Held, stated, talk
 from tests.memory.indexed import link
 
@@ -128,6 +130,84 @@ def test_nothing_of_a_value_is_left_in_any_file(told: tuple[str, list[str]], oth
     assert files == once
 
 
+# --- what a model has noted -------------------------------------------------------------------------------------------
+
+DAYS = ("2026-11-22", "2026-11-23", "2026-11-24", "2026-11-29")
+HOT = MemoryEvent("e-0123456789abcdef", NOON, "s", 1, "Someone prefers a hot drink", link("m1"))
+
+
+def noted(event: MemoryEvent = HOT) -> Held:
+    """The logs of some days, with an event of the second, a digest of each and one of the week that ends last."""
+    files = Held()
+    journal.write(files, journal.noted([event]))
+    for day in DAYS:
+        at = journal.begun(f"{day}.md")
+        made = [Digest("day", at, f"This was the day to {day}.", by_model=True)]
+        if day == DAYS[-1]:
+            made.append(Digest("week", at - 6 * 86_400, f"This was the week to {day}.", by_model=True))
+        for told in filter(None, map(journal.of_digest, made)):
+            journal.retell(files, told)
+    return files
+
+
+def digests(files: Held) -> list[str]:
+    return [f"{span} {day}" for day in DAYS for span in ("day", "week") if f"the {span} to {day}" in files.text()]
+
+
+EVERY = ["day 2026-11-22", "day 2026-11-23", "day 2026-11-24", "day 2026-11-29", "week 2026-11-29"]
+REST = ["day 2026-11-22", "day 2026-11-24", "day 2026-11-29"]
+
+
+@pytest.mark.parametrize(
+    ("gone", "is_noted", "left"),
+    [
+        (Gone(links=frozenset([link("m1")])), False, REST),
+        (Gone(values=frozenset(["a hot drink"])), False, REST),
+        (Gone(links=frozenset([link("m2")]), values=frozenset(["coffee"])), True, EVERY),
+        (
+            Gone(values=frozenset(["the day to 2026-11-24"])),
+            True,
+            ["day 2026-11-22", "day 2026-11-23", "day 2026-11-29"],
+        ),
+    ],
+    ids=["its message", "its words", "something else", "words of a digest"],
+)
+def test_a_digest_goes_with_anything_of_its_days(gone: Gone, left: list[str], *, is_noted: bool) -> None:
+    files = noted()
+    assert digests(files) == EVERY
+    scrub(files, gone)
+    assert (HOT.text in files.text(), digests(files)) == (is_noted, left)
+    once = dict(files)
+    scrub(files, gone)
+    assert files == once
+
+
+def test_a_digest_keeps_its_place_and_goes_too_where_its_day_is_in_a_snapshot_or_an_older_text() -> None:
+    for name, text in (
+        ("snapshots/2026-11-23-a.md", rendered(taken([talk("one", "two", number=1)], "s", "idle"))),
+        (".history/000001-20261123T120000-2026-11-23.md", extended("", journal.noted([HOT]), DAY)),
+    ):
+        files = noted(replace(HOT, link=link("other"), text="other"))
+        files[name] = text.encode()
+        scrub(files, Gone(links=frozenset([link("1.0"), link("m1")])))
+        assert digests(files) == REST
+        assert b"- 23:59 forgotten <!-- d:day-2026-11-23 -->\n" in files["2026-11-23.md"]
+
+
+def test_what_a_model_calls_a_conversation_goes_with_one_of_its_turns_or_if_it_says_what_is_gone() -> None:
+    name = "snapshots/2026-11-23-hot-drinks.md"
+    snapshot = replace(taken([talk("green tea"), talk("roses", number=2)], "s", "idle"), called="hot-drinks")
+    for gone, left in (
+        (Gone(links=frozenset([link("1.0")])), "snapshots/2026-11-23-roses.md"),
+        (Gone(values=frozenset(["hot drinks"])), "snapshots/2026-11-23-green-tea-roses.md"),
+        (Gone(values=frozenset(["coffee"])), name),
+    ):
+        files = Held({name: rendered(snapshot).encode()})
+        scrub(files, gone)
+        assert list(files) == [left]
+        assert (b"n:hot-drinks" in files[left]) == (left == name)
+
+
 def test_in_memory_itself_words_go_from_what_is_no_fact() -> None:
     lines = (
         "- I like tea a lot <!-- o:aaaa -->",
@@ -174,5 +254,6 @@ def test_what_is_gone_adds_up() -> None:
     assert not Gone()
     both = Gone(facts=frozenset("a")) | Gone(links=frozenset([b"b"]), values=frozenset("c"))
     assert both == Gone(frozenset("a"), frozenset([b"b"]), frozenset("c"))
+    assert both | Gone(days=frozenset("d")) == replace(both, days=frozenset("d"))
     assert [bool(Gone(values=frozenset(each))) for each in ("", "c")] == [False, True]
     assert list(pairwise([both])) == []

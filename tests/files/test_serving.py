@@ -11,6 +11,7 @@ from proxy.files.names import folder_of
 from proxy.files.serving import Files, LibraryMemory
 from proxy.memory.library import Library
 from proxy.types import Fact
+from proxy.types.curation import Digest, MemoryEvent
 from tests import stores
 from tests.files.syncing_once import SCOPE
 from tests.files.test_merging import fact
@@ -75,6 +76,25 @@ async def test_a_conversation_that_ends_leaves_a_snapshot(house: tuple[Library, 
     await files.ended(SCOPE, turn(1, "q", "a").session, "idle")
     (snapshot,) = (tmp_path / folder_of(SCOPE) / "snapshots").glob("*.md")
     assert "I grow roses" in snapshot.read_text()
+
+
+async def test_what_a_model_finds_is_in_the_log_and_names_the_snapshot(
+    house: tuple[Library, Files, House], tmp_path: Path
+) -> None:
+    _, files, opened = house
+    said = turn(1, "I grow roses", "How nice")
+    opened.archive.add(SCOPE, said, None)
+    await files.ended(SCOPE, said.session, "idle")
+    files.happened(SCOPE, [MemoryEvent("e-1", 0.0, said.session, 1, "A garden was made", said.link)])
+    files.digested(SCOPE, Digest("day", 0.0, "All about gardens.", by_model=True))
+    files.named(SCOPE, said.session, "garden")
+    await opened.tasks.drain(5.0)
+    folder = tmp_path / folder_of(SCOPE)
+    assert [line.partition(" <!--")[0] for line in (folder / "1970-01-01.md").read_text().splitlines()[2:]] == [
+        "- 00:00 noted: A garden was made",
+        "- 23:59 digest: All about gardens.",
+    ]
+    assert len(list((folder / "snapshots").glob("*-garden.md"))) == 1
 
 
 async def test_history_that_was_forgotten_while_a_sync_was_under_way_does_not_come_back(

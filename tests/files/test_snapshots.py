@@ -84,6 +84,12 @@ def test_the_last_messages_are_taken_and_long_ones_cut() -> None:
     assert said[-1].text == "x" * LONGEST + " […]"
 
 
+@given(TURNS, st.text())
+def test_a_snapshot_is_read_with_the_name_that_a_model_has_given_it(turns: list[ArchivedTurn], said: str) -> None:
+    snapshot = replace(taken(turns, "s", "idle"), called=snapshots.name_of(said))
+    assert parsed(rendered(snapshot)) == snapshot
+
+
 @given(st.binary(max_size=200))
 def test_any_text_can_be_read(data: bytes) -> None:
     parsed(data.decode("latin-1"))
@@ -133,6 +139,75 @@ def test_a_session_has_one_file_and_another_with_the_same_topic_has_its_own() ->
     first, second = (parsed(data.decode()) for data in files.values())
     assert (first.session, first.why, len(first.said)) == ("s", "clear", 5)
     assert (second.session, len(second.said)) == ("t", 2)
+
+
+@pytest.mark.parametrize(
+    ("said", "name"),
+    [
+        ("viaje-a-lima", "viaje-a-lima"),
+        ("  Vuelos & hotel: ¡Perú!  ", "vuelos-hotel-peru"),
+        ("../../etc/passwd\x00.md", "etc-passwd-md"),
+        ("a" * 10_000_000, "a" * SLUG),
+        ("旅行", ""),
+        ("--", ""),
+        ("", ""),
+    ],
+)
+def test_a_name_that_a_model_gives_is_made_plain(said: str, name: str) -> None:
+    assert snapshots.name_of(said) == name
+
+
+def called(files: Held, name: str, session: str = "s") -> list[str]:
+    snapshots.rename(files, mark_of(session), name)
+    assert files.sealed >= set(files)
+    return list(files)
+
+
+def test_a_model_renames_the_snapshot_of_a_session_which_keeps_that_name() -> None:
+    files = Held()
+    snapshots.write(files, taken(LIMA[:1], "s", "idle"))
+    before = dict(files)
+    assert called(files, "peru", session="t") == list(before)
+    assert called(files, "holidays-in-peru") == ["snapshots/2026-11-23-holidays-in-peru.md"]
+    assert parsed(files.text()) == replace(taken(LIMA[:1], "s", "idle"), called="holidays-in-peru")
+    snapshots.write(files, taken(LIMA, "s", "clear"))
+    assert list(files) == ["snapshots/2026-11-23-holidays-in-peru.md"]
+    assert parsed(files.text()) == replace(taken(LIMA, "s", "clear"), called="holidays-in-peru")
+    once = dict(files)
+    assert called(files, "holidays-in-peru") == list(once)
+    assert files == once
+    assert called(files, "two") == ["snapshots/2026-11-23-two.md"]
+    assert files.older == []
+
+
+def test_a_name_that_another_conversation_has_gets_a_number() -> None:
+    files = Held({"snapshots/2026-11-23-peru.md": b"my own"})
+    snapshots.write(files, taken(LIMA, "s", "idle"))
+    names = ["snapshots/2026-11-23-peru.md", "snapshots/2026-11-23-peru-2.md"]
+    files.sealed.add(names[0])
+    assert called(files, "peru") == names
+    assert called(files, "peru") == names
+    assert files[names[0]] == b"my own"
+
+
+def test_what_a_person_wrote_into_a_snapshot_stays_when_a_model_names_it_and_so_does_their_name_of_it() -> None:
+    files = Held()
+    snapshots.write(files, taken(LIMA[:1], "s", "idle"))
+    (name,) = files
+    head = b"- session: s <!-- s:" + mark_of("s").encode()
+    edited = files[name].replace(b"\n", b"\r\n") + b"\r\nmy own remark\r\n"
+    files[name] = edited
+    (name,) = called(files, "peru")
+    assert files[name] == edited.replace(head, head + b" n:peru")
+    assert files.older == [edited]
+    files["snapshots/my-trip.md"] = files.pop(name)
+    files.sealed.add("snapshots/my-trip.md")
+    assert called(files, "lima") == ["snapshots/my-trip.md"]
+
+
+def test_of_a_snapshot_that_a_person_emptied_the_name_stays() -> None:
+    files = Held({"snapshots/2026-11-23-lima.md": f"- session: s <!-- s:{mark_of('s')} -->".encode()})
+    assert called(files, "peru") == ["snapshots/2026-11-23-lima.md"]
 
 
 def test_what_a_person_wrote_into_a_snapshot_is_kept_when_it_is_replaced() -> None:

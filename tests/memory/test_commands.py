@@ -251,8 +251,10 @@ def test_until_it_is_done_what_it_means_is_spared_nobody_of_another_scope() -> N
     assert list(orders.spared("a", [GREEN_TEA, APPLES])) == [APPLES]
     assert list(orders.spared("b", [GREEN_TEA, APPLES])) == [GREEN_TEA, APPLES]
     assert len(orders) == 1
+    assert [orders.is_pending(scope) for scope in ("a", "b")] == [True, False]
     orders.done("a", given)
     orders.done("a", given)
+    assert not orders.is_pending("a")
     assert list(orders.spared("a", [GREEN_TEA])) == [GREEN_TEA]
     assert len(orders) == 0
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import sqlite3
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, field, replace
@@ -16,7 +16,7 @@ from proxy.conversation.progress import pack
 from proxy.memory import shelving
 from proxy.memory.commands import Order
 from proxy.memory.library import STEPS_BACK, Library, undo
-from proxy.storage.base import StorageError
+from proxy.storage.base import Part, StorageError
 from proxy.storage.pending import WriterLimits
 from proxy.storage.recollection import ArchiveChanges, FactStore, StoredShelf, Wiped, WipeStore
 from proxy.storage.sqlite.archive import SqliteArchive
@@ -25,7 +25,8 @@ from proxy.storage.sqlite.facts import SqliteFacts
 from proxy.storage.sqlite.sessions import SqliteStates
 from proxy.storage.sqlite.wipes import SqliteWipes
 from proxy.tasks import Tasks
-from proxy.types import Contents, Fact, Fold, Forgetting, PathState, VolatileBlock
+from proxy.types import Contents, Fact, Fold, Forgetting, PathState, Summary, VolatileBlock
+from proxy.types.curation import StoredSummary
 from tests import stores
 from tests.context.told import fact
 from tests.memory.indexed import link, turn
@@ -258,6 +259,122 @@ async def test_scopes_that_were_not_needed_for_longest_are_let_go(house: House) 
     assert len(house.archive.asked) == before
     assert len((await read(library, "a")).index) == 2  # it is read again
     assert len(house.archive.asked) > before
+
+
+# --- summaries that a model has made ----------------------------------------------------------------------------------
+
+
+class Made:
+    """The summaries of a store of jobs."""
+
+    def __init__(self, *, keeps: bool = True) -> None:
+        self.keeps = keeps
+        self.of: dict[str, list[StoredSummary]] = {"a": [summarised(1)], "b": [summarised(2)]}
+        self.asked: list[str] = []
+        self.is_away = False
+        self.meanwhile: Callable[[], object] = lambda: None
+
+    async def summaries(self, scope: str) -> list[StoredSummary]:
+        self.asked.append(scope)
+        if self.is_away:
+            raise StorageError("away")
+        found = list(self.of[scope])
+        self.meanwhile()
+        return found
+
+
+class Others:
+    """Other processes, which write now and then."""
+
+    writes = 0
+
+    async def __call__(self, _scope: str, _part: Part) -> int:
+        return self.writes
+
+
+def summarised(number: int) -> StoredSummary:
+    return StoredSummary(link(f"{number}.1"), "s", 1.0, Summary("tea", (), "", (), (), 1, number))
+
+
+async def test_a_models_summaries_are_read_with_the_facts_and_when_one_is_made(house: House) -> None:
+    made, others = Made(), Others()
+    library = house.library(jobs=made, foreign_writes=others)
+    assert (await library.shelf("a")).summaries == (summarised(1),)
+    assert (await library.shelf("b")).summaries == (summarised(2),)
+    assert (await library.shelf("a")).apart().summaries == (summarised(1),)
+    assert made.asked == ["a", "b"]
+    made.of["a"].append(summarised(3))
+    assert (await library.shelf("a")).summaries == (summarised(1),)
+    library.summarised("a")
+    library.summarised("nobody's")
+    assert (await library.shelf("a")).summaries == (summarised(1), summarised(3))
+    made.of["a"].clear()
+    others.writes += 1
+    assert (await library.shelf("a")).summaries == ()
+    assert made.asked == ["a", "b", "a", "a"]
+
+
+async def test_where_no_jobs_are_kept_no_summaries_are_read(house: House) -> None:
+    made = Made(keeps=False)
+    assert (await house.library(jobs=made).shelf("a")).summaries is None
+    assert made.asked == []
+    assert (await house.library().shelf("a")).summaries is None
+
+
+async def test_summaries_that_cannot_be_read_are_done_without_and_read_again(house: House) -> None:
+    made = Made()
+    made.is_away = True
+    library = house.library(jobs=made)
+    assert (await library.shelf("a")).summaries is None
+    made.is_away = False
+    assert (await library.shelf("a")).summaries == (summarised(1),)
+
+
+async def test_a_summary_that_may_say_what_is_forgotten_is_used_no_more(house: House) -> None:
+    house.facts.put("a", [TEA])
+    made = Made()
+    library = house.library(jobs=made)
+    shelf = await library.shelf("a")
+    order = Order((Forgetting("tea"),), at=2e9, chain=(link("9.0"),))
+    library.hide("a", order)
+    assert (await library.shelf("a")).summaries == ()
+    made.of["a"] = []  # as storage forgets, in the same step
+    await library.carry_out("a", order, lambda: library.orders.done("a", order))
+    assert (await library.shelf("a")) is shelf
+    assert (shelf.summaries, shelf.facts) == ((), {})
+    made.of["a"] = [summarised(4)]
+    library.summarised("a")
+    assert (await library.shelf("a")).summaries == (summarised(4),)
+
+
+async def test_while_an_order_to_forget_is_not_carried_out_no_summaries_are_read(house: House) -> None:
+    made, others = Made(), Others()
+    library = house.library(jobs=made, foreign_writes=others)
+    await library.shelf("a")
+    order = Order((Forgetting(""),), at=9.0, chain=(link("9.0"),))
+    library.hide("a", order)
+    others.writes += 1
+    assert (await library.shelf("a")).summaries is None
+    made.of["a"] = [summarised(4)]
+    await library.carry_out("a", order, lambda: library.orders.done("a", order))
+    assert (await library.shelf("a")).summaries == (summarised(4),)
+
+
+async def test_summaries_that_were_being_read_while_something_was_forgotten_are_read_again(house: House) -> None:
+    house.facts.put("a", [TEA])
+    made = Made()
+    library = house.library(jobs=made)
+    shelf = await library.shelf("a")
+
+    def forget() -> None:
+        made.of["a"], made.meanwhile = [summarised(4)], lambda: None
+        shelf.forget(frozenset(TEA.links), 9.0)
+
+    made.meanwhile = forget
+    library.summarised("a")
+    assert (await library.shelf("a")).summaries == ()
+    await library.forget("a", [TEA])
+    assert (await library.shelf("a")).summaries == (summarised(4),)
 
 
 # --- shelves that are stored ------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ import pytest
 from proxy.memory.shelf import Answered, Ingested, Notes, Segment, Shelf, Steps, read
 from proxy.storage.recollection import ArchiveChanges
 from proxy.types import Directives, Exchange, Plan, PromptTokens, ReuseMiss, Summary
+from proxy.types.curation import StoredSummary
 from tests.builders import assistant, chat, identity, incoming, links, user
 from tests.memory.indexed import link, turn
 
@@ -26,9 +27,11 @@ def test_no_summary_is_kept_that_may_say_what_is_forgotten() -> None:
     made.notes.of(segment, lambda: Summary("tea", (), "", (), (), 1, 1))
     made.settle()
     assert made.notes.of(segment, lambda: None) is not None
+    made.summaries = (StoredSummary(link("1.1"), "s", 1.0, SUMMARY),)
     made.forget(frozenset({link("2.0")}), 9.0)
     made.settle()
     assert made.notes.size == 0
+    assert not made.summaries
 
 
 @pytest.mark.parametrize("by", ["search", "put", "take"])

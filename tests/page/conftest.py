@@ -68,7 +68,7 @@ class Page:
 
 def opened(stack: ExitStack, **sections: Any) -> Open:
     upstream = stack.enter_context(run_upstream())
-    settings = in_front_of(upstream, upstream={"price": PRICE}, **sections)
+    settings = in_front_of(upstream, **{**sections, "upstream": {"price": PRICE, **sections.get("upstream", {})}})
     url = stack.enter_context(run_proxy(settings))
     headers = {"authorization": f"Bearer {KEY}"}
     client = stack.enter_context(httpx.Client(base_url=url, timeout=20, trust_env=False, headers=headers))

@@ -22,8 +22,8 @@ import shell from "./i18n/shell.js";
 
 register(shell);
 
-const FILES = { now: "now", request: "request", sessions: "sessions", session: "session", facts: "facts", reuse: "reuse", "what-if": "what_if", login: "login" };
-const NAV = ["now", "sessions", "facts", "reuse", "what-if"];
+const FILES = { now: "now", request: "request", sessions: "sessions", session: "session", facts: "facts", jobs: "jobs", reuse: "reuse", "what-if": "what_if", login: "login" };
+const NAV = ["now", "sessions", "facts", "jobs", "reuse", "what-if"];
 const BELONGS = { request: "now", session: "sessions" }; // under which entry of the navigation
 const THEMES = ["auto", "light", "dark"];
 

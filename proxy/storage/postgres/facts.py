@@ -5,8 +5,9 @@ from collections.abc import Mapping, Sequence
 from proxy.storage.database import Database
 from proxy.storage.postgres.connection import Connection
 from proxy.storage.postgres.database import ADD_SCOPES, SCOPE_ID
+from proxy.storage.postgres.jobs import FORGETTING
 from proxy.storage.recollection import WIPE_REACHES
-from proxy.storage.stores.facts import COLUMNS, DatabaseFacts, FactRow, FactStatements
+from proxy.storage.stores.facts import COLUMNS, DatabaseFacts, FactRow, FactStatements, links_of
 
 TYPES = {
     "turn": "::bigint",
@@ -22,6 +23,7 @@ PUT = f"""
     )
     ON CONFLICT (id, scope_id) DO UPDATE SET {", ".join(f"{name} = excluded.{name}" for name in COLUMNS)}
 """  # noqa: S608 (our own column names)
+LINKS = f"SELECT links FROM facts WHERE id = ANY(%(ids)s::text[]) AND scope_id = {SCOPE_ID}"  # noqa: S608 (same)
 FORGET = f"DELETE FROM facts WHERE id = %(id)s AND scope_id = {SCOPE_ID}"  # noqa: S608 (same)
 
 
@@ -33,6 +35,10 @@ def _put(connection: Connection, puts: Sequence[Sequence[FactRow]]) -> None:
 
 
 def _forget(connection: Connection, forgotten: Sequence[Sequence[Mapping[str, str]]]) -> None:
+    for each in forgotten:
+        scope = each[0]["scope"]
+        found = connection.execute(LINKS.encode(), {"scope": scope, "ids": [row["id"] for row in each]}).fetchall()
+        FORGETTING.facts(connection, scope, links_of([links for (links,) in found]))
     with connection.cursor() as cursor:
         cursor.executemany(FORGET.encode(), [row for each in forgotten for row in each])
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from proxy.storage.postgres import archive, contents, facts, ledger, reuse, sessions, states, wipes
+from proxy.storage.postgres import archive, contents, facts, jobs, ledger, reuse, sessions, states, wipes
 from proxy.storage.spool import Operation
 from proxy.storage.stores.archive import Added
 from proxy.storage.stores.facts import FactRow
@@ -26,6 +26,7 @@ OPERATIONS: Mapping[str, Operation] = {
     "wipes.restore": Operation(wipes.STATEMENTS.restore, Mapping[str, Any]),
     "wipes.forget": Operation(wipes.STATEMENTS.forget, tuple[str, tuple[Fact, ...]]),
     "wipes.prune": Operation(wipes.STATEMENTS.prune, float),
+    "jobs.arm": Operation(jobs.STATEMENTS.arm, Mapping[str, Any]),
     "ledger.add": Operation(ledger.STATEMENTS.add, LedgerRow),
     "reuse.apply": Operation(reuse.STATEMENTS.apply, ReuseChange),
     "reuse.log": Operation(reuse.STATEMENTS.log, LogLine),

@@ -20,6 +20,7 @@ _WORDS = {
     "ON ledger (session_id)": "ON ledger (session_id, id)",
     "ON contents (scope_id)": "ON contents (scope_id, id)",
     "ON contents (session_id)": "ON contents (session_id, id)",
+    "ON jobs (scope_id)": "ON jobs (scope_id, id)",
     "ON reuse_entries (scope_id, partition)": "ON reuse_entries (scope_id, partition, change)",
     "ON reuse_log (scope_id)": "ON reuse_log (scope_id, id)",
 }

@@ -4,6 +4,7 @@ from proxy.storage.postgres.accounts import PostgresAccounts
 from proxy.storage.postgres.archive import PostgresArchive
 from proxy.storage.postgres.contents import PostgresContents
 from proxy.storage.postgres.facts import PostgresFacts
+from proxy.storage.postgres.jobs import PostgresJobs
 from proxy.storage.postgres.ledger import PostgresLedger
 from proxy.storage.postgres.reuse import PostgresReuse
 from proxy.storage.postgres.sessions import PostgresSessions
@@ -19,6 +20,7 @@ STORES = Kind(
     archive=PostgresArchive,
     states=PostgresStates,
     wipes=PostgresWipes,
+    jobs=PostgresJobs,
     accounts=PostgresAccounts,
     contents=PostgresContents,
 )

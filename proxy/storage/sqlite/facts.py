@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from proxy.storage.database import Database
 from proxy.storage.recollection import WIPE_REACHES
 from proxy.storage.sqlite.database import ADD_SCOPE, SCOPE_ID
-from proxy.storage.stores.facts import COLUMNS, DatabaseFacts, FactRow, FactStatements
+from proxy.storage.sqlite.jobs import FORGETTING
+from proxy.storage.stores.facts import COLUMNS, DatabaseFacts, FactRow, FactStatements, links_of
 from proxy.storage.stores.whose import owners_of
 
 PUT = f"""
@@ -15,6 +16,7 @@ PUT = f"""
     WHERE name = :scope AND NOT coalesce(:created_at <= wiped_at AND :created_at > wiped_at - {WIPE_REACHES}, 0)
     ON CONFLICT (id, scope_id) DO UPDATE SET {", ".join(f"{name} = excluded.{name}" for name in COLUMNS)}
 """  # noqa: S608 (our own column names)
+LINKS = f"SELECT links FROM facts WHERE id = :id AND scope_id = {SCOPE_ID}"  # noqa: S608 (same)
 FORGET = f"DELETE FROM facts WHERE id = :id AND scope_id = {SCOPE_ID}"  # noqa: S608 (same)
 
 
@@ -25,7 +27,10 @@ def _put(connection: sqlite3.Connection, puts: Sequence[Sequence[FactRow]]) -> N
 
 
 def _forget(connection: sqlite3.Connection, forgotten: Sequence[Sequence[Mapping[str, str]]]) -> None:
-    connection.executemany(FORGET, [row for each in forgotten for row in each])
+    for each in forgotten:
+        found = [row for values in each if (row := connection.execute(LINKS, values).fetchone()) is not None]
+        FORGETTING.facts(connection, each[0]["scope"], links_of([links for (links,) in found]))
+        connection.executemany(FORGET, each)
 
 
 STATEMENTS = FactStatements(

@@ -4,6 +4,7 @@ from proxy.storage.sqlite.accounts import SqliteAccounts
 from proxy.storage.sqlite.archive import SqliteArchive
 from proxy.storage.sqlite.contents import SqliteContents
 from proxy.storage.sqlite.facts import SqliteFacts
+from proxy.storage.sqlite.jobs import SqliteJobs
 from proxy.storage.sqlite.ledger import SqliteLedger
 from proxy.storage.sqlite.reuse import SqliteReuse
 from proxy.storage.sqlite.sessions import SqliteSessions, SqliteStates
@@ -18,6 +19,7 @@ STORES = Kind(
     archive=SqliteArchive,
     states=SqliteStates,
     wipes=SqliteWipes,
+    jobs=SqliteJobs,
     accounts=SqliteAccounts,
     contents=SqliteContents,
 )

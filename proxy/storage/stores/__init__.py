@@ -7,6 +7,8 @@ archive.py    the archive of turns
 contents.py   bodies of requests and answers
 facts.py      facts of users
 kinds.py      the stores of one kind of database, as they are opened
+job_*.py      the parts of `jobs.py`: its rows and statements, its transactions, how forgetting reaches them
+jobs.py       jobs of memory's model, what they cost and what they have made
 ledger.py     the ledger, and the sums of its rows
 reuse.py      entries of reuse by intent, and its log
 sessions.py   the index of links, which recognises conversations

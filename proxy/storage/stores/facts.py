@@ -70,6 +70,11 @@ _PINNED, _SOURCE, _LINKS = (COLUMNS.index(name) for name in ("pinned", "source",
 _links = msgspec.json.Decoder(tuple[bytes, ...]).decode
 
 
+def links_of(stored: Sequence[str]) -> tuple[bytes, ...]:
+    """Returns the links of facts, of their columns of that name, each once."""
+    return tuple(dict.fromkeys(link for each in stored for link in _links(each)))
+
+
 def fact_of(row: Sequence[Any]) -> Fact:
     """Returns the fact of a row of `COLUMNS`, which are in the order of its fields."""
     values = list(row)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from proxy.storage.base import Accounts, ContentStore, Ledger, ReuseStore, SessionStore
 from proxy.storage.database import Database
+from proxy.storage.jobs import JobStore
 from proxy.storage.recollection import Archive, FactStore, StateStore, WipeStore
 from proxy.storage.stores.contents import ContentLimits
 
@@ -20,5 +21,6 @@ class Kind:
     archive: Callable[[Database, float], Archive]  # seconds that a turn is kept
     states: Callable[[Database], StateStore]
     wipes: Callable[[Database], WipeStore]
+    jobs: Callable[[Database], JobStore]
     accounts: Callable[[Database], Accounts]
     contents: Callable[[Database, ContentLimits], ContentStore]

@@ -65,6 +65,7 @@ _MEASURES: Mapping[str, str] = {
     "saved_context": _if(f"{_CHANGED} AND cost_saved > 0", "cost_saved"),
     "added_context": _if(f"{_CHANGED} AND cost_saved < 0", "-cost_saved"),
     **{name: _if(_CHANGED, f"CAST(coalesce(mechanisms ->> '{name}', '0') AS BIGINT)") for name in MECHANISMS},
+    "memory": _if("reuse_reason = 'memory'", "cost"),
     "overhead_seconds": _if("total_seconds > upstream_seconds", "total_seconds - upstream_seconds"),
 }
 SUMS = tuple(each.name for each in fields(Sums))

@@ -1,10 +1,10 @@
 /* Addresses inside the page.
 
    href(view, name?, query?)   "#/request/req_1?scope=…": for links
-   parse(hash)                 {view, params}: params has the query's names; the name is params.id for a request,
-                               params.name for a session */
+   parse(hash)                 {view, params}: params has the query's names; the name is params.id for a request or a
+                               job, params.name for a session */
 
-const NAMES = { request: "id", session: "name" };
+const NAMES = { request: "id", session: "name", jobs: "id" };
 
 export function href(view, name, query = {}) {
   const path = name === undefined || name === null ? view : `${view}/${encodeURIComponent(name)}`;

@@ -230,8 +230,8 @@ export async function show(root, ctx) {
     const body = h("div", loading());
     const closed = dialog({ title: t("facts.history.title"), body, signal: ctx.signal });
     try {
-      const { fact: now, history: past, said } = await api.get(`facts/${fact.id}`, {}, { signal: ctx.signal });
-      clear(body, chain([...past.before, now, ...past.after], now), told(said, fact));
+      const { fact: now, history: past, said, quotations } = await api.get(`facts/${fact.id}`, {}, { signal: ctx.signal });
+      clear(body, chain([...past.before, now, ...past.after], now), quoted(quotations, fact), told(said, fact));
     } catch (error) {
       if (!ctx.signal.aborted) clear(body, failure(error));
     }
@@ -341,6 +341,25 @@ function chain(facts, now) {
         { "aria-current": fact.id === now.id ? "true" : null },
         h("span", { class: "fact-value" }, fact.value),
         h("span", { class: "row fact-name" }, moment(fact.created_at), standing(fact)),
+      ),
+    ),
+  );
+}
+
+/** The user's words that a model derived it from, and the jobs that read them. */
+function quoted(quotations, fact) {
+  if (!quotations.length) return null;
+  const where = (each) => each.session && h("a", { href: href("session", each.session, { scope: fact.scope }) }, t("facts.turn", { n: each.turn }));
+  const job = (each) => h("a", { href: href("jobs", each.job) }, t("facts.quoted.job", { id: each.job }));
+  return h(
+    "section",
+    { class: "stack told" },
+    h("h3", t("facts.quoted")),
+    quotations.map((each) =>
+      h(
+        "figure",
+        each.quote === null ? h("p", { class: "muted" }, t("facts.quoted.hidden")) : h("blockquote", { class: "quoted" }, each.quote),
+        h("figcaption", { class: "row fact-name" }, where(each), job(each), each.is_undone && badge(t("facts.quoted.undone"))),
       ),
     ),
   );

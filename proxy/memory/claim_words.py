@@ -1,0 +1,263 @@
+"""The words that personal facts are compared by: roots that are one for all persons of a verb, and notions that several
+words and phrases stand for.
+
+`proxy/language/<code>/claims.txt` explains each table. A root is no word of its language, only what the forms of one
+share: "vivo", "vive" and "vivir". A phrase is a sequence of roots between which articles and pronouns may stand.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import NamedTuple
+
+from proxy.language.phrases import words
+from proxy.language.tables import groups, named, pairs_of_lines, split, tables
+from proxy.language.words import fold, stem_in
+from proxy.types.memory import Language
+
+_REMEMBERED = 16_384  # words whose roots are cached
+_NAMES: Mapping[Language, str] = {"es": "spanish", "en": "english"}  # as Snowball calls them
+_WORD = re.compile(r"[^\W_]+")
+# Letters that are written for each other at the end of a root: "buscar", "busqué"; "organise", "organize".
+_ENDS = {
+    "es": (("zc", "c"), ("q", "c"), ("qu", "c"), ("gu", "g"), ("z", "c"), ("j", "g")),
+    "en": (("our", "or"), ("is", "iz"), ("yz", "ys"), ("enc", "ens"), ("y", "i")),
+}
+_DIPHTHONGS = (("ie", "e"), ("ue", "o"))
+_LEAST_ENDING = 4  # letters of a root whose ending is read
+_VOWELS = "aeiou"
+
+_JOINED = re.compile(r"(\w{2,}[aei]r)(?:me|te|se|nos|l[aeo]s?)")  # an infinitive with its pronoun
+
+Root = str
+
+
+class Phrase(NamedTuple):
+    """Words that stand for something together."""
+
+    roots: tuple[Root, ...]
+    kind: str  # "notion", "person", "filler", "user"
+    names: tuple[str, ...]  # of the notions
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Wording:
+    """The tables of a language, as roots."""
+
+    code: Language
+    empty: frozenset[str]  # words, folded; so are the next
+    possessives: frozenset[str]
+    small: frozenset[str]
+    operators: frozenset[str]
+    negations: frozenset[str]
+    intensity: frozenset[str]
+    titles: frozenset[str]
+    discourse: frozenset[str]
+    past: frozenset[str]
+    future: frozenset[str]
+    perfect: frozenset[str]
+    going: frozenset[str]
+    contractions: Mapping[str, tuple[str, ...]]
+    numbers: Mapping[str, int]
+    times: Mapping[str, int]
+    months: Mapping[str, int]
+    weekdays: Mapping[str, int]
+    units: Mapping[str, str]
+    endings: frozenset[str]
+    agents: tuple[str, ...]  # endings of whoever does it
+    be: frozenset[Root]
+    light: frozenset[Root]  # of a state: "have"
+    doing: frozenset[Root]  # of what one does: "play"
+    people: frozenset[str]  # that are one word, folded
+    keep: frozenset[str]  # words, folded, that are their own roots
+    notions: Mapping[Root, frozenset[str]]  # of a single word
+    phrases: Mapping[Root, tuple[Phrase, ...]]  # of several words by the first, longest first
+    fillers: Mapping[Root, tuple[Phrase, ...]]  # the same of folded words
+
+
+@cache
+def wording(code: Language) -> Wording:
+    """Returns the tables of a language."""
+    found, state = tables(code, "claims"), tables(code, "state")
+    numbers = {**_numbers(state["numbers"]), **_numbers(found["numbers"])}
+    notions: defaultdict[Root, set[str]] = defaultdict(set)
+    phrases: defaultdict[tuple[str, tuple[Root, ...]], set[str]] = defaultdict(set)
+    people = frozenset(each.strip() for each in split(found["people"]) if " " not in each.strip())
+    keep = people.union(*(_words(found, name) for name in ("operators", "negations", "small")))
+    skip = (_words(found, "empty") | _words(found, "possessives")) - {"mi", "my"}
+
+    def add(table: str, kind: str) -> None:
+        for number, line in enumerate(found[table].splitlines()):
+            for entry in split(line):
+                said = [each for each in _WORD.findall(entry) if kind in {"filler", "user"} or each not in skip]
+                roots = tuple(each if kind in {"filler", "user"} else rooted(each, code, keep) for each in said)
+                name = f"{kind} {number}"
+                if len(roots) > 1 or kind in {"filler", "user"}:
+                    phrases[kind, roots].add(name)
+                elif roots:
+                    notions[roots[0]].add(name)
+
+    add("groups", "notion")
+    add("people", "person")
+    add("fillers", "filler")
+    add("user", "user")
+    flat = {name: _words(found, name) for name in _FLAT}
+    return Wording(
+        code=code,
+        **flat,
+        contractions={short: tuple(long.split()) for short, long in pairs_of_lines(found["contractions"])},
+        numbers=numbers,
+        times=_numbers(found.get("times", "")),
+        months=_numbers(state["months"]),
+        weekdays=_numbers(state["weekdays"]),
+        units=groups(tables(code, "lexicon")["units"]) | groups(found["units"]),
+        be=frozenset(root(each, code) for each in _words(found, "be")),
+        light=frozenset(root(each, code) for each in _words(found, "light")),
+        doing=frozenset(root(each, code) for each in _words(found, "doing")),
+        agents=tuple(_words(found, "agents")),
+        people=people,
+        keep=keep,
+        notions={one: frozenset(names) for one, names in notions.items()},
+        phrases=_by_first(phrases, "notion", "person"),
+        fillers=_by_first(phrases, "filler", "user"),
+    )
+
+
+def _by_first(
+    phrases: Mapping[tuple[str, tuple[Root, ...]], AbstractSet[str]], *kinds: str
+) -> dict[Root, tuple[Phrase, ...]]:
+    found: defaultdict[Root, list[Phrase]] = defaultdict(list)
+    for (kind, roots), names in phrases.items():
+        if kind in kinds:
+            found[roots[0]].append(Phrase(roots, kind, tuple(sorted(names))))
+    return {first: tuple(sorted(each, key=lambda one: -len(one.roots))) for first, each in found.items()}
+
+
+_FLAT = (
+    "empty",
+    "possessives",
+    "small",
+    "operators",
+    "negations",
+    "intensity",
+    "titles",
+    "discourse",
+    "past",
+    "future",
+    "perfect",
+    "going",
+    "endings",
+)
+
+
+def _words(found: Mapping[str, str], name: str) -> frozenset[str]:
+    return words(found[name].replace("|", " "))
+
+
+def _numbers(table: str) -> dict[str, int]:
+    return {word: int(number) for word, number in named(table).items()}
+
+
+def rooted(word: str, code: Language, keep: frozenset[str]) -> Root:
+    """Returns the root of a folded word; those in `keep` are their own."""
+    return word if word in keep else root(word, code)
+
+
+@lru_cache(_REMEMBERED)
+def root(word: str, code: Language) -> Root:
+    """Returns the root of a folded word."""
+    return _regular(_irregular(code).get(word, word), code)
+
+
+def is_irregular(form: str) -> bool:
+    """Tells whether a folded English word is the past or the participle of an irregular verb."""
+    verb = _irregular("en").get(form, form)
+    return verb != form and not form.endswith(("ing", "s", "er", "ers"))
+
+
+def _regular(word: str, code: Language) -> Root:
+    if len(word) < _LEAST_ENDING:
+        return word
+    if code == "es" and (joined := _JOINED.fullmatch(word)) is not None:
+        word = _irregular(code).get(joined[1], joined[1])
+    found = stem_in(word, _NAMES[code])
+    if code == "es":
+        found = found.rstrip(_VOWELS) or found
+    if len(found) >= _LEAST_ENDING - 1:
+        for written, heard in _ENDS[code]:
+            if found.endswith(written):
+                found = found.removesuffix(written) + heard
+                break
+    if code == "es":
+        for written, heard in _DIPHTHONGS:
+            at = found.rfind(written)
+            if at > 0 and not any(mark in _VOWELS for mark in found[at + 2 :]):
+                return found[:at] + heard + found[at + 2 :]
+    return found
+
+
+@cache
+def _irregular(code: Language) -> Mapping[str, str]:
+    lines = (line.partition(": ") for line in tables(code, "claims")["irregular"].splitlines())
+    found: dict[str, str] = {}
+    for verb, _, forms in lines:
+        for form in forms.split():
+            found.setdefault(form, verb)
+    return found
+
+
+def longest(
+    table: Mapping[Root, tuple[Phrase, ...]], said: Sequence[Root], at: int, skipped: Sequence[bool]
+) -> tuple[Phrase, int] | None:
+    """Returns the longest phrase of `table` that begins at a place, and where it ends; None if none does. `skipped`:
+    which words may stand between its own."""
+    for phrase in table.get(said[at], ()):
+        end = _end(phrase, said, at, skipped)
+        if end:
+            return phrase, end
+    return None
+
+
+def _end(phrase: Phrase, said: Sequence[Root], at: int, skipped: Sequence[bool]) -> int:
+    """Returns the place behind `phrase`, which begins at a place; 0 if it does not."""
+    place = at + 1
+    for expected in phrase.roots[1:]:
+        while place < len(said) and said[place] != expected and skipped and skipped[place]:
+            place += 1
+        if place == len(said) or said[place] != expected:
+            return 0
+        place += 1
+    return place
+
+
+def are_of_one(one: str, other: str, endings: frozenset[str]) -> bool:
+    """Tells whether two folded words are made from one another: "traducir", "traducción"."""
+    shared = _shared(one, other)
+    least = _LEAST_ENDING if min(len(one), len(other)) > _LEAST_ENDING else _LEAST_ENDING - 1
+    if shared < least:
+        return False
+    return any(
+        (not one[at:] or one[at:] in endings) and (not other[at:] or other[at:] in endings)
+        for at in range(shared, least - 1, -1)
+    )
+
+
+def _shared(one: str, other: str) -> int:
+    return next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+
+
+def spoken_in_claims(text: str) -> Language:
+    """Returns the language whose tables know more of the words of a short statement: "Mide 1,82 m"."""
+    said = [fold(each) for each in _WORD.findall(text)]
+    known = {code: sum(_is_known(each, wording(code)) for each in said) for code in _NAMES}
+    return "es" if known["es"] > known["en"] or (known["es"] == known["en"] and not text.isascii()) else "en"
+
+
+def _is_known(word: str, table: Wording) -> bool:
+    if word in table.keep or word in table.empty or word in table.possessives or word in table.intensity:
+        return True
+    found = root(word, table.code)
+    return found in table.notions or found in table.phrases or word in _irregular(table.code)

@@ -1,0 +1,208 @@
+"""Decision whether two remembered statements about a user are one and the same fact, said in other words.
+
+Every word that says something must be accounted for: it stands in both, a notion has both, one is made from the other
+("traducir", "traducción"), or one is the other misspelt. What is left over is a difference, be it a condition, a
+frequency or a name; so no table has to know that "sometimes" is not "always". Where all words agree, the same must hold
+for who it is about and who does it, for what is denied, and for the tense.
+
+A nomination is cheap and decides nothing.
+"""
+
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+from functools import lru_cache
+
+from proxy.language.detect import language
+from proxy.memory.claim_words import are_of_one, spoken_in_claims, wording
+from proxy.memory.claims import Claim, Term, claim
+from proxy.types.memory import Language
+
+_ALIKE_IN_LETTERS, _ALIKE_IN_MEANING = 0.8, 0.6  # least ratio and cosine that nominate
+_SHARED = 0.5  # least share of the shorter one's words that nominates
+_LEAST_MISSPELT, _LONG = 5, 7  # letters of a word that may be misspelt
+_VOWELS = frozenset("aeiou")
+_LETTERS = (
+    ("qu", "k"), ("q", "k"), ("ph", "f"), ("ew", "u"), ("ch", "C"), ("h", ""), ("v", "b"), ("w", "b"), ("ll", "y"), ("z", "s"),
+    ("ce", "se"), ("ci", "si"), ("c", "k"), ("gue", "ge"), ("gui", "gi"), ("x", "s"), ("ge", "je"), ("gi", "ji"), ("i", "y"),
+)  # fmt: skip
+
+Pairs = list[tuple[Term, Term, str]]  # with how they agree: "root", "notion", "form", "spelling"
+
+
+def nominated(one: str, other: str, cosine: float | None = None) -> bool:
+    """Tells whether two statements may be one fact, so that `same_fact` is worth asking. `cosine`: of their
+    embeddings, if there are any."""
+    if cosine is not None and cosine > _ALIKE_IN_MEANING:
+        return True
+    first, second = _claims(one, other)
+    roots, others = ({key for term in each.terms for key in (term.root, *term.notions)} for each in (first, second))
+    least = min(len(first.terms), len(second.terms))
+    if len(roots & others) >= max(1, _SHARED * least):
+        return True
+    matcher = SequenceMatcher(None, one.lower(), other.lower(), autojunk=False)
+    return matcher.real_quick_ratio() > _ALIKE_IN_LETTERS < matcher.ratio()
+
+
+def same_fact(one: str, other: str, cosine: float | None = None) -> bool:  # noqa: ARG001
+    """Tells whether two statements about one user say the same: in the first or the third person, in Spanish or
+    English."""
+    return not difference(one, other)
+
+
+def difference(one: str, other: str) -> str:
+    """Returns the reason why two statements are two facts, "" if they are one."""
+    first, second = _claims(one, other)
+    if first.language != second.language:
+        return "language"
+    if first.is_denied != second.is_denied:
+        return "polarity"
+    if {first.tense, second.tense} not in _TENSES:
+        return "tense"
+    pairs, left, over = _paired(first, second)
+    reason = _left_over(pairs, left, over, wording(first.language).agents)
+    return reason or _turned(first, second, pairs)
+
+
+_TENSES = ({"present"}, {"past"}, {"future"}, {"perfect"}, {"past", "perfect"})
+
+
+def _claims(one: str, other: str) -> tuple[Claim, Claim]:
+    code = _spoken(one, other)
+    return claim(one, code), claim(other, code)
+
+
+@lru_cache(4_096)
+def _spoken(one: str, other: str) -> Language:
+    said = f"{one}. {other}"
+    return language(said) or spoken_in_claims(said)
+
+
+# --- words ------------------------------------------------------------------------------------------------------------
+
+
+def _paired(first: Claim, second: Claim) -> tuple[Pairs, list[Term], list[Term]]:
+    """Pairs the terms of two claims; returns the pairs and the terms that are left over in each."""
+    table = wording(first.language)
+    left, over = list(first.terms), list(second.terms)
+    pairs: Pairs = []
+    for how in ("root", "notion", "form", "spelling"):
+        for term in list(left):
+            found = next((each for each in over if agreeing(term, each, how, table.endings)), None)
+            if found is not None:
+                pairs.append((term, found, how))
+                left.remove(term)
+                over.remove(found)
+    return pairs, left, over
+
+
+def agreeing(one: Term, other: Term, how: str, endings: frozenset[str]) -> bool:
+    """Tells whether two terms say the same: by their "root", a "notion", their "form" or their "spelling"."""
+    if how == "root":
+        return one.said == other.said or (one.root == other.root and "name" not in (one.kind, other.kind))
+    kinds = {one.kind, other.kind}
+    if "number" in kinds or ("operator" in kinds and how != "notion"):
+        return False
+    if how == "notion":
+        return not one.notions.isdisjoint(other.notions) and ("person" not in kinds or len(kinds) == 1)
+    if how == "form":
+        return kinds.isdisjoint({"name", "person"}) and are_of_one(one.said, other.said, endings)
+    if sounding(one.said) == sounding(other.said):
+        return True
+    return kinds.isdisjoint({"name", "person"}) and _misspelt(one.said, other.said)
+
+
+@lru_cache(8_192)
+def sounding(word: str) -> str:
+    """Returns the sound of a folded word, roughly, in either language."""
+    for written, heard in _LETTERS:
+        word = word.replace(written, heard)
+    return "".join(mark for at, mark in enumerate(word) if not at or word[at - 1] != mark)
+
+
+def _misspelt(one: str, other: str) -> bool:
+    """Tells whether one word is the other with two letters in the wrong order, or with another vowel or one letter
+    less or more inside of a long word."""
+    if min(len(one), len(other)) < _LEAST_MISSPELT or one[0] != other[0] or one[-1] != other[-1]:
+        return False
+    at = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+    if len(one) == len(other):
+        if one[at : at + 2] == other[at : at + 2][::-1] and one[at + 2 :] == other[at + 2 :]:
+            return True
+        return len(one) >= _LONG and one[at] in _VOWELS and other[at] in _VOWELS and one[at + 1 :] == other[at + 1 :]
+    short, long = sorted((one, other), key=len)
+    return len(short) >= _LONG - 1 and short[at:] == long[at + 1 :]
+
+
+def _left_over(pairs: Pairs, left: Sequence[Term], over: Sequence[Term], agents: tuple[str, ...]) -> str:
+    """Returns the reason why the terms that are left over are a difference, "" if they are none."""
+    if not pairs:
+        return "words"
+    rest = [term for term in (*left, *over) if not _is_optional(term)]
+    if not rest:
+        return ""
+    # "Is afraid of" and "has a fear of"; "plays the trombone" and "is the trombonist".
+    remade = [(one.said, other.said) for one, other, how in pairs if how in {"notion", "form"}]
+    by_agent = [said for said in remade if any(each.endswith(agents) for each in said)]
+    kinds = {term.kind for term in rest}
+    if remade and (kinds == {"doing"} or (kinds == {"light"} and len(remade) > len(by_agent))):
+        return ""
+    return "words: " + " ".join(term.root for term in left) + " / " + " ".join(term.root for term in over)
+
+
+def _is_optional(term: Term) -> bool:
+    return term.kind == "number" and term.said == "1"
+
+
+# --- order ------------------------------------------------------------------------------------------------------------
+
+_AWAY, _TOWARDS = (
+    frozenset(["from", "out", "off", "desde"]),
+    frozenset(["to", "into", "onto", "toward", "towards", "hacia", "hasta", "para"]),
+)
+_BY = frozenset({"by", "por"})
+
+
+def _turned(first: Claim, second: Claim, pairs: Pairs) -> str:
+    """Returns the reason why the same words in another order say something else, "" if they do not."""
+    if any(one.is_denied != other.is_denied for one, other, _ in pairs):
+        return "polarity"
+    if first.compares and second.compares and any(one.turned != other.turned for one, other, _ in pairs):
+        return "comparison"
+    if any(
+        {one.behind in _AWAY, other.behind in _AWAY} == {True, False} and _TOWARDS & {one.behind, other.behind}
+        for one, other, _ in pairs
+    ):
+        return "direction"
+    if _are_others_acts(first, second, pairs):
+        return "direction"
+    places = {id(term): at for each in (first, second) for at, term in enumerate(each.terms)}
+    order = sorted(((one, other) for one, other, _ in pairs), key=lambda pair: places[id(pair[0])])
+    anchors = [pair for pair in order if pair[0].kind in {"name", "number"} or pair[1].kind == "name"]
+    at = [places[id(other)] for _, other in anchors]
+    if at == sorted(at):
+        return ""
+    return "order" if any(_stands_elsewhere(pair, order) for pair in anchors) else ""
+
+
+def _are_others_acts(first: Claim, second: Claim, pairs: Pairs) -> bool:
+    """Tells whether somebody does in one what is done to them in the other."""
+    if first.is_passive != second.is_passive:
+        leads = first.terms[0], second.terms[0]
+        of_one = any((one, other) == leads for one, other, _ in pairs)
+        return of_one and first.leads_noun and second.leads_noun and not (first.has_clitics or second.has_clitics)
+    if first.is_copular or second.is_copular:
+        return False
+    somebody = ((one, other) for one, other, _ in pairs if {"person", "name"} & {one.kind, other.kind})
+    return any(first.acts(one) != second.acts(other) for one, other in somebody)
+
+
+def _stands_elsewhere(anchor: tuple[Term, Term], pairs: Sequence[tuple[Term, Term]]) -> bool:
+    """Tells whether a name or number stands with other words, or behind another preposition."""
+    one, other = anchor
+    if one.behind != other.behind and one.behind and other.behind:
+        return True
+    return any(
+        each.part == one.part and that.part != other.part
+        for at, (each, that) in enumerate(pairs)
+        if at and each.kind in {"word", "light", "doing"}
+    )
