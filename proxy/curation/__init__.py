@@ -7,6 +7,7 @@ Pure:
     asking.py         what the model is asked, as chat requests: turns and facts, numbered
     answers.py        what it answers, read: operations, events, summary; anything else is refused with a reason
     operations.py     operations against the facts as they are now: what is carried out, what is refused and why
+    retracting.py     orders to forget that came before the model has read what they are about
     consolidating.py  facts that may be the same or contradict each other, and what a model says of them
     digesting.py      digests of hours, days and weeks out of events
     looking.py        what jobs have come to, for people: as JSON; what a fact rests on; undoing

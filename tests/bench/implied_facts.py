@@ -30,6 +30,7 @@ from starlette.routing import Route
 from proxy.app import create_app
 from proxy.pipeline import Services
 from proxy.types import Fact
+from proxy.types.curation import Job
 from tests.bench.bypass import wilson
 from tests.builders import completion, config
 from tests.curation.conversations import Conversation, conversations, translated
@@ -111,10 +112,17 @@ class Proxy:
         found: list[Fact] = self.inside.do(lambda: self.services.storage.facts.all(scope))
         return found
 
-    def is_quiet(self, scope: str) -> bool:
+    def extractions(self, scope: str) -> list[Job]:
         jobs = self.inside.do(lambda: self.services.storage.jobs.jobs(scope))
-        extracted = [job for job in jobs if job.kind == "extract"]
-        return bool(extracted) and all(job.state == "done" for job in extracted)
+        return [job for job in jobs if job.kind == "extract"]
+
+    def is_quiet(self, scope: str) -> bool:
+        jobs = self.extractions(scope)
+        return bool(jobs) and all(job.state == "done" for job in jobs)
+
+    def refused(self, scope: str) -> list[str]:
+        lines = [line for job in self.extractions(scope) for line in job.lines]
+        return [f"refused ({line.reason}) {line.value!r}" for line in lines if line.result == "refused"]
 
 
 @contextmanager
@@ -142,8 +150,17 @@ def running(*, has_model: bool, embeds: bool, folder: Path) -> Iterator[Proxy]:
             yield Proxy(services, inside, http, upstream)
 
 
-def played(proxy: Proxy, row: Conversation, *, has_model: bool) -> tuple[bool, list[str]]:
-    """Whether the prompt of the question has the fact; and the values that were known then, if it has not."""
+@dataclass(frozen=True)
+class Played:
+    """What came of a conversation."""
+
+    is_there: bool  # the fact, in the prompt of the question
+    is_known: bool
+    why: Sequence[str]  # it is not there
+
+
+def played(proxy: Proxy, row: Conversation, *, has_model: bool) -> Played:
+    """Plays a conversation, and asks its question in a new one."""
     scope = f"{proxy.tenant}/{row.id}"
     proxy.upstream.playing = row
     proxy.knows(scope, [replace(fact, links=()) for fact in row.facts.values()])
@@ -160,9 +177,12 @@ def played(proxy: Proxy, row: Conversation, *, has_model: bool) -> tuple[bool, l
     proxy.upstream.reply = "De acuerdo."
     proxy.ask(row.id, f"{row.id}-later", [{"role": "user", "content": row.question}])
     prompt = "\n".join(str(each["content"]) for each in proxy.upstream.seen)
-    if all(part in prompt for part in row.must_contain):
-        return True, []
-    return False, [fact.value for fact in proxy.facts(scope) if fact.superseded_by is None]
+    known = [fact.value for fact in proxy.facts(scope) if fact.superseded_by is None]
+    why = []
+    if not (is_there := all(part in prompt for part in row.must_contain)):
+        is_known = any(all(part in value for part in row.must_contain) for value in known)
+        why = ["known, not chosen"] if is_known else ["not known", *proxy.refused(scope)]
+    return Played(is_there, is_there or "known, not chosen" in why, why)
 
 
 def measured(*, has_model: bool, embeds: bool, misses: bool) -> float:
@@ -174,13 +194,11 @@ def measured(*, has_model: bool, embeds: bool, misses: bool) -> float:
         running(has_model=has_model, embeds=embeds, folder=Path(folder)) as proxy,
     ):
         for row in conversations():
-            is_there, values = played(proxy, row, has_model=has_model)
-            there[row.language].append(is_there)
-            is_known = is_there or any(all(part in value for part in row.must_contain) for value in values)
-            known += is_known
-            if misses and not is_there:
-                why = "known, not chosen" if is_known else "not known"
-                print(f"  {row.id} {why}: {row.question!r} needs {row.must_contain}; {values}")
+            result = played(proxy, row, has_model=has_model)
+            there[row.language].append(result.is_there)
+            known += result.is_known
+            if misses and not result.is_there:
+                print(f"  {row.id} {row.question!r} needs {row.must_contain}: {'; '.join(result.why)}")
     name = "with the model" if has_model else "without a model"
     every = [each for of_language in there.values() for each in of_language]
     for language, found in (*there.items(), ("all", every)):
