@@ -154,6 +154,7 @@ def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
         is_hot=storage.is_hot,
         watch=files,
         beside=None if files is None else files.beside,
+        jobs=None if config.memory.model is None else storage.jobs,
     )
     if files is not None:
         files.serve(library)

@@ -1,17 +1,24 @@
 """What an operation rests on: a quotation of a user message that the model was shown, in the user's own words."""
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 from proxy.curation.carrying import Source, mentions
+from proxy.language.words import terms
 from proxy.memory.commands import mark
 from proxy.memory.ending import ended_by
 from proxy.memory.extract import extract
 from proxy.memory.own_words import own_words
+from proxy.memory.signals import analyse
 from proxy.memory.superseding import ComparedValues
+from proxy.memory.support import supports
 from proxy.protocol.message import unpacked
 from proxy.types import ArchivedTurn, Fact, Utterance
+
+DETAILS = "details"  # the reason of `supports` where a value says more than its quotation
+_CUT = re.compile(r"\s*[;,:(]|\s(?:y|and|porque|because|con|with)\s")  # between two clauses of a value
 
 # Reasons to refuse an operation, beside those of `support.supports`.
 Refusal = Literal[
@@ -66,10 +73,25 @@ def evidence(
     return Evidence(Source(turn.at, turn.session, turn.number, (said.link,)), said.link, quote, said.text)
 
 
+def stated(value: str, found: Evidence, states: Callable[[str, str, str], str] = supports) -> str:
+    """Returns the value, or as much of its beginning as the quotation states, where its later clauses tell details that
+    the quotation does not have. `states`: as `supports`. Raises RefusedError if it does not state that either."""
+    reason = states(found.quote, value, found.message)
+    if not reason:
+        return value
+    ends = [cut.start() for cut in _CUT.finditer(value)] if reason == DETAILS else []
+    for end in reversed(ends):
+        if terms(value[:end]) and not states(found.quote, value[:end], found.message):
+            return value[:end]
+    raise RefusedError(reason)
+
+
 def tells_end(quote: str, fact: Fact) -> Refusal | Literal[""]:
     """Returns "" if a quotation tells that a fact has ended, else the reason why it does not."""
     if not mentions(quote, fact):
         return "unrelated"
+    if analyse(quote).ends and not analyse(fact.value).ends:
+        return ""
     values = ComparedValues()
     values.add((fact.value, quote))
     return "" if ended_by(values[quote], [values[fact.value]], values) else "no end"

@@ -13,13 +13,12 @@ from proxy.curation import telling
 from proxy.curation.answers import Answer, Operation, clean, read
 from proxy.curation.asking import Shown, shown_of, version_of
 from proxy.curation.carrying import Carried, Changes, base_key, cut, is_a_persons, is_same, key_of, mentions
-from proxy.curation.evidence import Evidence, RefusedError, evidence, tells_end
+from proxy.curation.evidence import Evidence, RefusedError, evidence, stated, tells_end
 from proxy.curation.retracting import OrdersSince, is_retracted
 from proxy.language.words import terms
 from proxy.memory.commands import mark
 from proxy.memory.facts import fact_of, sayable
 from proxy.memory.signals import analyse
-from proxy.memory.support import supports
 from proxy.types import SELF_CORRECTION, ArchivedTurn, Fact, Statement
 from proxy.types.curation import Job, OutcomeLine
 
@@ -221,10 +220,10 @@ class _Extraction:
             raise RefusedError("malformed")
         if len(value) > LONGEST_VALUE:
             raise RefusedError("too long")
+        if not is_supported:
+            value = stated(value, found)
         if self._forgotten(mark(value)) or self._is_retracted(operation, value, found):
             raise RefusedError("forgotten")
-        if not is_supported and (reason := supports(found.quote, value, found.message)):
-            raise RefusedError(reason)
         if self.changes.ended_since(value, found.source.at):
             raise RefusedError("ended since")
         return value

@@ -4,6 +4,8 @@
     cluster.py plays it through several proxies over one PostgreSQL and one Redis
     app.py     the upstream: an answer as a `chat.completion` object and as its chunks; tokens, the prefix cache
     script.py  the answers of its model; phrases.yaml: what it says
+    remembering.py  the answers of a second model, which helps memory
+    helped.py  plays two conversations that it reads, and tells what came of them
 
 Answers depend on the messages, the model and the seed only. `tests/scripted/` makes an upstream of the same model that
 speaks every dialect, fails on demand and records what arrives.

@@ -19,6 +19,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from proxy.config.upstreams import prefix_cache
+from proxy.demo import remembering
 from proxy.demo.script import NOTHING, Scripted, ToolCall, script
 from proxy.lru import Lru
 from proxy.types import PrefixCache
@@ -26,7 +27,15 @@ from proxy.types import PrefixCache
 Json: TypeAlias = dict[str, Any]
 Encode: TypeAlias = Callable[[str], Sequence[int]]  # text to token ids
 
-CHAT_MODELS = ("demo-chat", "demo-reasoner", "gpt-4o-mini", "kimi-k2.6", "deepseek-v4-flash", "mistral-small-latest")
+CHAT_MODELS = (
+    "demo-chat",
+    "demo-reasoner",
+    remembering.MODEL,
+    "gpt-4o-mini",
+    "kimi-k2.6",
+    "deepseek-v4-flash",
+    "mistral-small-latest",
+)
 THINKING_MODELS = frozenset({"demo-reasoner", "kimi-k2.6", "deepseek-v4-flash"})
 CACHE = prefix_cache("kimi", "")
 CACHE_BLOCKS = 100_000  # the least recently used leave

@@ -2,6 +2,7 @@
 
 It reads what was asked off the newest user message, without what a proxy has set before it. In this order:
 
+    the model `demo-memory`                what memory is asked of it: see remembering.py
     "refuse to …" / "negate a …"           refuses
     tools, and the text names one          calls it (all that are named, unless `parallel_tool_calls` is false)
     a tool has just answered               tells what it said
@@ -30,6 +31,7 @@ import msgspec
 import yaml
 
 from proxy.conversation.progress import ours, without_ours
+from proxy.demo import remembering
 
 Language: TypeAlias = Literal["es", "en"]
 
@@ -94,6 +96,8 @@ def script(
 ) -> Scripted:
     """Answers a chat completion request. `fields` is the body without `messages`; `written` has answers to messages."""
     newest = next((_text(message) for message in reversed(messages) if message.get("role") == "user"), "")
+    if fields.get("model") == remembering.MODEL:
+        return Scripted(content=remembering.answer(newest))
     asked = without_ours(newest).strip()
     tongue = language(question_in(asked) or asked)
     reasoning = _PHRASES["thought"][tongue].format(asked[-80:]) if thinking else None

@@ -26,7 +26,9 @@ import yaml
 
 from proxy import server as proxy_server
 from proxy.config import Config, load
+from proxy.demo import remembering
 from proxy.demo.app import create_app
+from proxy.demo.helped import helped
 from proxy.protocol.answers import find_usage
 from proxy.tokens import load_tokenizer
 from proxy.types import Price, Usage
@@ -162,8 +164,9 @@ async def _show(turns: Sequence[Ask], port: int, folder: Path, *, stay: bool) ->
         direct = await play(turns, upstream_url, "sk-demo-direct")
         async with httpx.AsyncClient(base_url=proxy_url.removesuffix("/v1"), trust_env=False) as client:
             proxied = await play(turns, proxy_url, "sk-demo-proxied", Index([client]))
+            told = await helped(client, MODEL)
         print(growth(direct.marks, proxied.marks))
-        print(f"\n{table(direct, proxied)}")
+        print(f"\n{table(direct, proxied)}\n\n{told}")
         if stay:
             print(_invitation(proxy_url), flush=True)
         else:
@@ -174,8 +177,10 @@ async def _show(turns: Sequence[Ask], port: int, folder: Path, *, stay: bool) ->
 
 def _config(folder: Path, port: int, upstream_url: str) -> Config:
     upstream = {"name": "demo", "base_url": upstream_url, "dialect": "kimi", "price": asdict(PRICE)}
+    helper = {**upstream, "name": "helper", "models": [remembering.MODEL], "api_key": "sk-demo-helper"}
+    model = {"upstream": "helper", "model": remembering.MODEL, "when": ["close"], "allowance": 1.0}
     sections = {"server": {"port": port, "drain": 2}, "storage": {"path": folder / "storage"}}
-    return Config.model_validate({**sections, "upstreams": [upstream]})
+    return Config.model_validate({**sections, "memory": {"model": model}, "upstreams": [helper, upstream]})
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,14 @@ Facts, from a user message to a prompt:
     edits.py          facts in the hands of people: edits, merging from another place, export, a table
     sources.py        where a fact comes from: the messages that said it
 
+What two statements say, and what a quotation states:
+
+    claims.py         a statement as it is compared: whose it is, what it denies, its tense, its terms
+    claim_terms.py    its words without fillers, and the terms that are left; claim_numbers.py: its numbers as figures
+    claim_words.py    roots of words, and the notions that several words and phrases stand for
+    same_fact.py      whether two statements are one fact in other words
+    support.py        whether the user's own words, quoted from a message, state a value
+
 Commands to forget:
 
     forget_orders.py  parser of one sentence as such a command

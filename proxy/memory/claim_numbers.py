@@ -3,149 +3,155 @@ la tarde", "3 de noviembre"."""
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import count
 
 from proxy.memory.claim_words import Wording
 
 _FIGURE = re.compile(r"([$€£]?)(\d+(?:[.,:/]\d+)*)([^\W\d_]*|%)$")
 _GROUPED = re.compile(r"\d{1,3}(?:[.,]\d{3})+$")
-_DATE = re.compile(r"(\d{1,2})[/.](\d{1,2})[/.](\d{2,4})$")
+_DATE = re.compile(r"(\d{1,2})[/.](\d{1,2})[/.](\d{4}|\d{2})$")
 _SHORT_DATE = re.compile(r"(\d{1,2})/(\d{1,2})$")
-_TEEN, _HUNDRED, _THOUSAND = 20, 100, 1_000
-_NOON, _HALF, _QUARTER, _LAST_HOUR = 12, 30, 15, 24
-_AND = frozenset({"y", "and"})
-_AFTERNOON = frozenset({"tarde", "noche", "afternoon", "evening", "pm"})
-_MORNING = frozenset({"manana", "morning", "am"})
-_METRES = frozenset({"metro", "metros"})
+_TEN, _TEEN, _HUNDRED, _THOUSAND = 10, 20, 100, 1_000
+_NOON, _LAST_HOUR, _LAST_DAY = 12, 24, 31
+_SHORT_MONTH = 3  # letters of a month that is also another word: "may", "mar"
+_MINUTES = {"media": 30, "cuarto": 15}
+_PAST = {"half": 30, "quarter": 15}  # "half past three"
+_SIGNS = {"$": ("dollar",), "€": ("euro",), "£": ("pound",)}
+_AND = frozenset(["y", "and"])
+_AFTERNOON = frozenset(["tarde", "noche", "afternoon", "evening", "pm"])
+_MORNING = frozenset(["manana", "morning", "am"])
+_OF_DAY = frozenset(["de", "por", "la", "in", "the", "of"])
+_METRES = frozenset(["metro", "metros"])
+_FOLLOWING = 5  # words that are read behind a number
 
-Counted = Mapping[int, tuple[tuple[str, ...], int]]  # by its first word: its figures, and where it ends
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """A number as figures, its unit behind it."""
+
+    said: tuple[str, ...]  # a month is "m4", a weekday "w0"
+    end: int  # the place behind it
 
 
-def counted(said: Sequence[str], table: Wording) -> Counted:
-    """Returns the numbers among folded words. A month and a weekday count as numbers, "m4" and "w0"."""
+def counted(said: Sequence[str], table: Wording) -> Mapping[int, tuple[tuple[str, ...], int]]:
+    """Returns the numbers among folded words by the place of their first one: the figures, and where they end."""
     found: dict[int, tuple[tuple[str, ...], int]] = {}
     at = 0
     while at < len(said):
-        here = _month(said, at, table) or _number(said, at, table)
-        if here is None:
-            at += 1
-            continue
-        found[at] = here
-        at = here[1]
+        here = _dated(said, at, table) or _number(said, at, table)
+        if here is not None:
+            found[at] = here.said, here.end
+        at = at + 1 if here is None else here.end
     return found
 
 
-def _month(said: Sequence[str], at: int, table: Wording) -> tuple[tuple[str, ...], int] | None:
+def _dated(said: Sequence[str], at: int, table: Wording) -> Figures | None:
+    """Returns a month or a weekday. "May" is a month beside a figure alone."""
     word = said[at]
-    # "May" and "mar" are months beside a figure alone.
-    near = [each for each in (*said[max(at - 2, 0) : at], *said[at + 1 : at + 3]) if each[:1].isdigit()]
-    if word in table.months and (len(word) > 3 or near):
-        return (f"m{table.months[word]}",), at + 1
+    near = any(each[:1].isdigit() for each in (*said[max(at - 2, 0) : at], *said[at + 1 : at + 3]))
+    if word in table.months and (len(word) > _SHORT_MONTH or near):
+        return Figures((f"m{table.months[word]}",), at + 1)
     day = next((each for each in (word, word.removesuffix("s")) if each in table.weekdays), None)
-    return None if day is None else ((f"w{table.weekdays[day]}",), at + 1)
+    return None if day is None else Figures((f"w{table.weekdays[day]}",), at + 1)
 
 
-def _number(said: Sequence[str], at: int, table: Wording) -> tuple[tuple[str, ...], int] | None:
-    figure = _FIGURE.match(said[at])
-    if figure is not None:
-        return _of_figure(figure, said, at, table)
-    if said[at] in _METRES and said[max(at - 1, 0)] in {"un", "uno"}:
-        rest, end = _spelt(said, at + 1, table)
-        return ((f"1.{rest:02}" if rest else "1", "metro"), end) if rest is None or rest < _HUNDRED else None
+def _number(said: Sequence[str], at: int, table: Wording) -> Figures | None:
+    if (figure := _FIGURE.match(said[at])) is not None:
+        return _date(figure[2], at, table) or _of_figure(figure, said, at, table)
     if said[at] in table.times:
-        return (str(table.times[said[at]]), "times"), at + 1
+        return Figures((str(table.times[said[at]]), "times"), at + 1)
+    if said[at] in _METRES and at and said[at - 1] in {"un", "uno"}:
+        rest, end = _spelt(said, at + 1, table)
+        return Figures((f"1.{rest:02}" if rest else "1", "metro"), end) if (rest or 0) < _HUNDRED else None
+    if said[at] in _PAST and "past" in said[at + 1 : at + 2] and at + 2 < len(said):
+        hour = said[at + 2] if said[at + 2].isdigit() else str(table.numbers.get(said[at + 2], ""))
+        return Figures((f"{hour}:{_PAST[said[at]]}",), at + 3) if hour else None
     value, end = _spelt(said, at, table)
-    if value is None:
+    return None if value is None else _timed(str(value), said, end, table)
+
+
+def _date(number: str, at: int, table: Wording) -> Figures | None:
+    """Returns the date that figures with slashes are; one whose day could be its month is read in Spanish alone."""
+    found = _DATE.match(number) or _SHORT_DATE.match(number)
+    if found is None or (table.code == "en" and found.lastindex == 2 and "/" not in number):
         return None
-    return _timed(str(value), said, end, table)
+    day, month, *year = (int(each) for each in found.groups())
+    if month > _NOON:
+        day, month = month, day
+    elif table.code == "en" and day <= _NOON:
+        return None
+    return Figures((str(day), f"m{month}", *map(str, year)), at + 1) if month <= _NOON and day <= _LAST_DAY else None
 
 
-def _of_figure(figure: re.Match[str], said: Sequence[str], at: int, table: Wording) -> tuple[tuple[str, ...], int]:
+def _of_figure(figure: re.Match[str], said: Sequence[str], at: int, table: Wording) -> Figures:
     sign, number, suffix = figure.groups()
-    extra = {"$": ("dollar",), "€": ("euro",), "£": ("pound",)}.get(sign, ())
-    if (date := _DATE.match(number)) is not None:
-        day, month, year = (int(each) for each in date.groups())
-        day, month = (month, day) if month > _NOON else (day, month)
-        return (str(day), f"m{month}", str(year)), at + 1
-    if (date := _SHORT_DATE.match(number)) is not None:
-        day, month = (int(each) for each in date.groups())
-        if table.code == "en" and month > _NOON:
-            day, month = month, day
-        if month <= _NOON and (table.code == "es" or day > _NOON):
-            return (str(day), f"m{month}"), at + 1
-    if _GROUPED.match(number):
-        number = re.sub("[.,]", "", number)
-    number = number.replace(",", ".")
-    if suffix == "k":
-        return (f"{float(number) * _THOUSAND:g}", *extra), at + 1
-    if suffix in {"am", "pm", "h", "hs"}:
-        return (_clock(number.replace(".", ":"), is_late=suffix == "pm", is_early=suffix == "am"), *extra), at + 1
-    if suffix in table.units:
-        extra = (*extra, table.units[suffix])
-    end = at + 1
-    if not suffix and end < len(said) and said[end] in table.numbers and table.numbers[said[end]] >= _THOUSAND:
-        return (f"{float(number) * table.numbers[said[end]]:.0f}", *extra), end + 1
+    end, extra = at + 1, _SIGNS.get(sign, ())
+    number = re.sub("[.,]", "", number) if _GROUPED.match(number) else number.replace(",", ".")
     if not suffix and end < len(said) and said[end] in table.units:
-        unit = table.units[said[end]]
-        if unit in {"am", "pm"}:
-            return (_clock(number.replace(".", ":"), is_late=unit == "pm", is_early=unit == "am"), *extra), end + 1
-        return (number, *extra, unit), end + 1
+        suffix, end = said[end], end + 1
+    if suffix == "k" or table.numbers.get(suffix, 0) >= _THOUSAND:
+        return Figures((f"{float(number) * table.numbers.get(suffix, _THOUSAND):.0f}", *extra), end)
+    if suffix in {"am", "pm", "h", "hs"} and number.replace(".", "").replace(":", "").isdigit():
+        return Figures((_clock(number.replace(".", ":"), suffix in _AFTERNOON, suffix in _MORNING), *extra), end)
     if suffix:
-        return (number, *extra), end
-    found, end = _timed(number, said, end, table)
-    return (*found, *extra), end
+        return Figures((number, *extra, *([table.units[suffix]] if suffix in table.units else ())), end)
+    if (times := table.numbers.get(said[end] if end < len(said) else "", 0)) >= _THOUSAND:
+        return Figures((f"{float(number) * times:.0f}", *extra), end + 1)
+    timed = _timed(number, said, end, table)
+    return Figures((*timed.said, *extra), timed.end)
 
 
-def _clock(time: str, *, is_late: bool = False, is_early: bool = False) -> str:
+def _clock(time: str, is_late: bool = False, is_early: bool = False) -> str:
+    """Returns a time as figures of 24 hours."""
     hour, _, minute = time.partition(":")
     hours = int(hour) % _NOON + _NOON if is_late else int(hour)
-    hours = 0 if is_early and hours == _NOON else hours
-    return f"{hours}:{minute or '00'}"
+    return f"{0 if is_early and hours == _NOON else hours}:{minute or '00'}"
 
 
-def _timed(number: str, said: Sequence[str], end: int, table: Wording) -> tuple[tuple[str, ...], int]:
-    """Returns a number with what behind it tells that it is a time, or a length."""
-    following = [*said[end : end + 5], "", "", "", "", ""]
+def _timed(number: str, said: Sequence[str], end: int, table: Wording) -> Figures:
+    """Returns a number with what behind it tells that it is a length, or a time."""
+    following = [*said[end : end + _FOLLOWING], *[""] * _FOLLOWING]
     if following[0] in _METRES and (rest := _spelt(said, end + 1, table))[0] is not None and rest[0] < _HUNDRED:
-        return (f"{number}.{rest[0]:02}", "metro"), rest[1]
-    minutes = {"media": _HALF, "cuarto": _QUARTER}.get(following[1]) if following[0] == "y" else None
-    if minutes is not None:
-        number, end = f"{number}:{minutes}", end + 2
-        following = [*said[end : end + 3], "", "", ""]
+        return Figures((f"{number}.{rest[0]:02}", "metro"), rest[1])
+    if following[0] in _AND and following[1] in _MINUTES:
+        number, end, following = f"{number}:{_MINUTES[following[1]]}", end + 2, following[2:]
     late = next((place for place in range(3) if following[place] in _AFTERNOON | _MORNING), None)
-    small = all(each in {"de", "por", "la", "in", "the", "of"} for each in following[: late or 0])
     is_hour = ":" in number or (number.isdigit() and int(number) <= _LAST_HOUR)
-    if late is not None and small and is_hour and (":" in number or late > 0 or following[0] in {"am", "pm"}):
-        return (_clock(number, is_late=following[late] in _AFTERNOON),), end + late + 1
-    return ((_clock(number) if ":" in number else number),), end
+    is_time = ":" in number or bool(late) or following[0] in {"am", "pm"}
+    if late is not None and is_hour and is_time and all(each in _OF_DAY for each in following[:late]):
+        return Figures((_clock(number, following[late] in _AFTERNOON),), end + late + 1)
+    return Figures((_clock(number) if ":" in number else number,), end)
 
 
 def _spelt(said: Sequence[str], at: int, table: Wording) -> tuple[int | None, int]:
     """Returns the number that words from a place on spell, and where it ends. One alone is an article, or "uno"."""
-    total, value, end = 0, None, at
+    value: int | None = None
+    total, end = 0, at
     for place in count(at):
         word = said[place] if place < len(said) else ""
-        if word in _AND and value is not None and value and place + 1 < len(said):
-            following = table.numbers.get(said[place + 1])
-            if following is not None and following < 10 <= value % _HUNDRED and value % 10 == 0:
+        if word in _AND and value:
+            following = table.numbers.get(said[place + 1] if place + 1 < len(said) else "", 0)
+            if following and _adds(value, following) and value >= _TEEN:
                 continue
             break
         number = table.numbers.get(word)
-        if number is None or (number == 1 and (value is None or value % 10)):
+        if number is None or (number == 1 and not value):
             break
         if value is None:
             value = number
         elif number >= _HUNDRED and number > value:
-            value *= number
-            if number >= _THOUSAND:
-                total, value = total + value, 0
-        elif number < value and (
-            value % _HUNDRED == 0 or (value % 10 == 0 and number < 10 and value >= _TEEN) or value == 0
-        ):
+            total, value = (total + value * number, 0) if number >= _THOUSAND else (total, value * number)
+        elif _adds(value, number):
             value += number
-        elif value == 0:
-            value = number
         else:
             break
         end = place + 1
     return (None if value is None else total + value), end
+
+
+def _adds(value: int, number: int) -> bool:
+    """Tells whether a number word adds to the value before it: "ninety one", "two hundred forty"."""
+    if value % _HUNDRED == 0:
+        return number < _HUNDRED or (value == 0 and number < _THOUSAND)
+    return value % _TEN == 0 and number < _TEN and value % _HUNDRED >= _TEEN

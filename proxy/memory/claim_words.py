@@ -16,6 +16,7 @@ from typing import NamedTuple
 from proxy.language.phrases import words
 from proxy.language.tables import groups, named, pairs_of_lines, split, tables
 from proxy.language.words import fold, stem_in
+from proxy.memory.signals import spoken_in
 from proxy.types.memory import Language
 
 _REMEMBERED = 16_384  # words whose roots are cached
@@ -181,22 +182,29 @@ def is_irregular(form: str) -> bool:
 def _regular(word: str, code: Language) -> Root:
     if len(word) < _LEAST_ENDING:
         return word
-    if code == "es" and (joined := _JOINED.fullmatch(word)) is not None:
-        word = _irregular(code).get(joined[1], joined[1])
-    found = stem_in(word, _NAMES[code])
-    if code == "es":
-        found = found.rstrip(_VOWELS) or found
-    if len(found) >= _LEAST_ENDING - 1:
-        for written, heard in _ENDS[code]:
-            if found.endswith(written):
-                found = found.removesuffix(written) + heard
-                break
-    if code == "es":
-        for written, heard in _DIPHTHONGS:
-            at = found.rfind(written)
-            if at > 0 and not any(mark in _VOWELS for mark in found[at + 2 :]):
-                return found[:at] + heard + found[at + 2 :]
+    return _of_spanish(word) if code == "es" else _written_alike(stem_in(word, _NAMES[code]), code)
+
+
+def _of_spanish(word: str) -> Root:
+    if (joined := _JOINED.fullmatch(word)) is not None:
+        word = _irregular("es").get(joined[1], joined[1])
+    if len(word) > _LEAST_ENDING and word.endswith("is"):
+        word = word.removesuffix("s")  # "vivís"
+    found = stem_in(word, _NAMES["es"])
+    found = _written_alike(found.rstrip(_VOWELS) or found, "es")
+    for written, heard in _DIPHTHONGS:
+        at = found.rfind(written)
+        if at > 0 and not any(mark in _VOWELS for mark in found[at + 2 :]):
+            return found[:at] + heard + found[at + 2 :]
     return found
+
+
+def _written_alike(found: Root, code: Language) -> Root:
+    """Returns a root with its end as it is most written."""
+    if len(found) < _LEAST_ENDING - 1:
+        return found
+    heard = next(((written, heard) for written, heard in _ENDS[code] if found.endswith(written)), None)
+    return found if heard is None else found.removesuffix(heard[0]) + heard[1]
 
 
 @cache
@@ -253,7 +261,9 @@ def spoken_in_claims(text: str) -> Language:
     """Returns the language whose tables know more of the words of a short statement: "Mide 1,82 m"."""
     said = [fold(each) for each in _WORD.findall(text)]
     known = {code: sum(_is_known(each, wording(code)) for each in said) for code in _NAMES}
-    return "es" if known["es"] > known["en"] or (known["es"] == known["en"] and not text.isascii()) else "en"
+    if known["es"] == known["en"]:
+        return spoken_in(text) if text.isascii() else "es"
+    return "es" if known["es"] > known["en"] else "en"
 
 
 def _is_known(word: str, table: Wording) -> bool:

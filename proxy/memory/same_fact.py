@@ -13,18 +13,20 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 
 from proxy.language.detect import language
+from proxy.language.tables import pairs as written_for
+from proxy.memory.claim_terms import Term
 from proxy.memory.claim_words import are_of_one, spoken_in_claims, wording
-from proxy.memory.claims import Claim, Term, claim
+from proxy.memory.claims import Claim, claim
 from proxy.types.memory import Language
 
 _ALIKE_IN_LETTERS, _ALIKE_IN_MEANING = 0.8, 0.6  # least ratio and cosine that nominate
 _SHARED = 0.5  # least share of the shorter one's words that nominates
 _LEAST_MISSPELT, _LONG = 5, 7  # letters of a word that may be misspelt
 _VOWELS = frozenset("aeiou")
-_LETTERS = (
-    ("qu", "k"), ("q", "k"), ("ph", "f"), ("ew", "u"), ("ch", "C"), ("h", ""), ("v", "b"), ("w", "b"), ("ll", "y"), ("z", "s"),
-    ("ce", "se"), ("ci", "si"), ("c", "k"), ("gue", "ge"), ("gui", "gi"), ("x", "s"), ("ge", "je"), ("gi", "ji"), ("i", "y"),
-)  # fmt: skip
+# Letters that are written for each other, in this order: written=heard.
+_LETTERS = written_for(
+    "qu=k q=k ph=f ew=u ch=C h= v=b w=b ll=y z=s ce=se ci=si c=k gue=ge gui=gi x=s ge=je gi=ji i=y",
+)
 
 Pairs = list[tuple[Term, Term, str]]  # with how they agree: "root", "notion", "form", "spelling"
 

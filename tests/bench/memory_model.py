@@ -7,10 +7,10 @@
 
 The conversations were written by an author who had not seen the code, each with the answer of a perfect model, made
 by hand. A kept operation is right if the hand-made answer has one that comes to the same: a value that states the same
-fact, or the string that a later question needs of it; or the end of the same fact. What a model finds beside that may
-be true, so its precision is at least what is told here. `needed`: conversations whose later question finds its fact.
-`--scripted` plays the hand-made answers. `--write-readme` writes `proxy/curation/README.md`: ten conversations as they
-are asked, their hand-made answers, and what is kept of them. Bounds are Wilson's, 95 %.
+fact or its beginning, or has what a later question needs of it; or the end of the same fact. What a model finds beside
+that may be true, so its precision is at least what is told here. `needed`: conversations whose later question finds its
+fact. `--scripted` plays the hand-made answers. `--write-readme` writes `proxy/curation/README.md`: ten conversations as
+they are asked, their hand-made answers, and what is kept of them. Bounds are Wilson's, 95 %.
 """
 
 import argparse
@@ -104,9 +104,10 @@ def scored(score: Score, conversation: Conversation, question: Question, done: C
 
 
 def _comes_to(value: str, expected: str, conversation: Conversation) -> bool:
-    """Whether a value states the expected fact, or has of it what the later question needs."""
+    """Whether a value states the expected fact, or the beginning of it, or has of it what the later question needs."""
     needed = [part for part in conversation.must_contain if part in expected]
-    return same_fact(value, expected) or (bool(needed) and all(part in value for part in needed))
+    has_it = bool(needed) and all(part in value for part in needed)
+    return has_it or expected.startswith(value) or same_fact(value, expected)
 
 
 def report(score: Score) -> None:

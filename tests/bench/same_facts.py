@@ -2,8 +2,8 @@
 
     python -m tests.bench.same_facts [--data FILE.jsonl] [--errors] [--part N/M]
 
-A row has two statements `a` and `b` about one user, and `same`. `--part`: only every Mth row, so that what is developed on one
-part can be measured on the others.
+A row has two statements `a` and `b` about one user, and `same`. `--part`: only every Mth row, so that what is
+developed on one part can be measured on the others.
 """
 
 import argparse

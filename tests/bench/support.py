@@ -42,9 +42,8 @@ def main() -> None:
     if asked.errors:
         for row, reason, (label, verdict) in zip(read, said, pairs, strict=True):
             if label != verdict:
-                print(
-                    f"{'MISSED' if label else 'WRONG '} {row['id']} {row['kind']}: {row['quote']} | {row['value']}  [{reason}]"
-                )
+                print(f"{'MISSED' if label else 'WRONG '} {row['id']} {row['kind']}:", end=" ")
+                print(f"{row['quote']} | {row['value']}  [{reason}]")
 
 
 if __name__ == "__main__":

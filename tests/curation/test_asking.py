@@ -1,6 +1,8 @@
 """What the model is asked: turns and facts, numbered, as data that cannot be taken for anything else."""
 
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import jsonschema_rs
 import msgspec
@@ -15,6 +17,7 @@ from proxy.curation.asking import (
     MOST_ENTRIES,
     MOST_FACTS,
     MOST_USER,
+    Question,
     Shown,
     consolidation,
     digestion,
@@ -26,7 +29,7 @@ from proxy.curation.asking import (
     version_of,
 )
 from proxy.curation.prompts import Prompts
-from proxy.types import SELF_CORRECTION, Fact
+from proxy.types import SELF_CORRECTION, ArchivedTurn, Fact
 from tests.builders import NOW
 from tests.curation.builders import fact, link, turn, turns
 
@@ -34,12 +37,12 @@ PROMPTS = Prompts()
 SETTINGS = {"model": "small", "temperature": 0}
 
 
-def asked(said, facts=(), *, schemas=False):
+def asked(said: Sequence[ArchivedTurn], facts: Sequence[Fact] = (), *, schemas: bool = False) -> Question:
     return extraction(said, facts, prompts=PROMPTS, settings=SETTINGS, schemas=schemas)
 
 
-def data(question) -> str:
-    return msgspec.json.decode(question.body)["messages"][1]["content"]
+def data(question: Question) -> str:
+    return str(msgspec.json.decode(question.body)["messages"][1]["content"])
 
 
 # --- turns -----------------------------------------------------------------------------------------------------------
@@ -138,12 +141,12 @@ def test_of_many_facts_those_that_share_words_with_the_conversation_are_shown() 
 
 
 @pytest.mark.parametrize("change", [{"value": "b"}, {"key": "k"}, {"domain": "work"}, {"pinned": True}])
-def test_a_version_changes_with_what_an_operation_relies_on(change) -> None:
+def test_a_version_changes_with_what_an_operation_relies_on(change: Any) -> None:
     assert version_of(replace(fact(1, "a"), **change)) != version_of(fact(1, "a"))
 
 
 @pytest.mark.parametrize("change", [{"superseded_by": "f-1"}, {"doubted_by": "f-1"}, {"source": "explicit"}])
-def test_a_version_changes_with_the_standing_of_a_fact(change) -> None:
+def test_a_version_changes_with_the_standing_of_a_fact(change: Any) -> None:
     assert version_of(replace(fact(1, "a"), **change)) != version_of(fact(1, "a"))
 
 
@@ -231,7 +234,7 @@ def test_a_digest_is_asked_for_with_a_line_for_each_thing() -> None:
         (DIGEST, {"digest": "x"}),
     ],
 )
-def test_schemas_are_strict_and_take_what_is_meant(schema, answer) -> None:
+def test_schemas_are_strict_and_take_what_is_meant(schema: Any, answer: Any) -> None:
     assert jsonschema_rs.validator_for(schema).is_valid(answer)
     assert not jsonschema_rs.validator_for(schema).is_valid({})
     stack = [schema]

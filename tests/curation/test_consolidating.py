@@ -53,7 +53,7 @@ def reasons(done: Carried) -> list[str]:
         (replace(OLD, domain=SELF_CORRECTION), NEW, None, False),
     ],
 )
-def test_facts_that_are_alike_are_compared(one, other, cosine, compared) -> None:
+def test_facts_that_are_alike_are_compared(one: Fact, other: Fact, cosine: float | None, compared: bool) -> None:
     assert candidates([one, other], lambda *_: cosine) == ([(one, other)] if compared else [])
 
 
@@ -69,9 +69,11 @@ def test_a_fact_is_in_one_group_and_groups_are_bounded() -> None:
 
 
 def test_among_many_facts_those_that_share_words_are_found() -> None:
-    many = [fact(number, f"{number:x} {number * 7919:x}", key=f"{number * 104_729:x}") for number in range(100, 700)]
+    letters = str.maketrans("0123456789", "bcdfghjklm")
+    words = [f"{number * 104_729}".translate(letters) for number in range(100, 700)]
+    many = [fact(number, word, key=word) for number, word in enumerate(words, 100)]
     one, other = fact(1, "Vive en Salta", key="residencia"), fact(2, "vive en Salta", key="barrio")
-    assert (one, other) in candidates([*many, one, other], nothing)
+    assert candidates([*many, one, other], nothing)[0] == (one, other)
 
 
 def test_no_group_is_asked_about_twice_while_its_facts_stay_as_they_are() -> None:
@@ -120,13 +122,13 @@ def test_a_merge_goes_into_what_a_person_stated() -> None:
         ({"op": "what"}, ((OLD, NEW),), "malformed"),
     ],
 )
-def test_what_the_texts_do_not_bear_out_is_refused(operation, groups, reason) -> None:
+def test_what_the_texts_do_not_bear_out_is_refused(operation: Any, groups: Any, reason: str) -> None:
     done = carried(operation, groups=groups)
     assert (reasons(done), done.facts) == ([reason], ())
 
 
 @pytest.mark.parametrize("operation", [MERGE, {"op": "update", "id": "f1", "key": "x"}])
-def test_facts_that_have_changed_meanwhile_are_left_alone(operation) -> None:
+def test_facts_that_have_changed_meanwhile_are_left_alone(operation: Any) -> None:
     done = carried(operation, now_facts=known(replace(OLD, value="Trabaja en Meta"), NEW))
     assert (reasons(done), done.facts) == (["changed"], ())
     gone = carried(operation, now_facts=known(NEW))
@@ -208,5 +210,5 @@ def test_an_invalidation_is_undone() -> None:
         ((CAT,), OutcomeLine("event", "kept")),
     ],
 )
-def test_where_there_is_nothing_left_to_undo_nothing_changes(facts, line) -> None:
+def test_where_there_is_nothing_left_to_undo_nothing_changes(facts: tuple[Fact, ...], line: OutcomeLine) -> None:
     assert undone(known(*facts), line, LATER) == ()

@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proxy.curation.digesting import LONGEST, MOST_LINES, after, digested, plain, spanned, subject_of
+from proxy.types.curation import DigestSpan
 
-SPANS = ("hour", "day", "week")
+SPANS: tuple[DigestSpan, ...] = ("hour", "day", "week")
 
 
 def at(*when: int) -> float:
@@ -25,13 +26,15 @@ def at(*when: int) -> float:
         ("week", at(2027, 1, 1), "week 2026-12-28", at(2026, 12, 28), at(2027, 1, 4)),
     ],
 )
-def test_a_digest_is_named_by_its_span_and_beginning(span, when, subject, begin, end) -> None:
+def test_a_digest_is_named_by_its_span_and_beginning(
+    span: DigestSpan, when: float, subject: str, begin: float, end: float
+) -> None:
     assert subject_of(span, when) == subject
     assert spanned(subject) == (span, begin, end)
 
 
 @given(st.sampled_from(SPANS), st.floats(0, 4e9))
-def test_the_span_that_covers_a_time_has_it(span, when) -> None:
+def test_the_span_that_covers_a_time_has_it(span: DigestSpan, when: float) -> None:
     named, begin, end = spanned(subject_of(span, when))
     assert named == span
     assert begin <= when < end

@@ -113,11 +113,10 @@ def test_of_a_merge_only_the_facts_that_its_value_says_end() -> None:
 
 
 def test_keys_are_lower_case_joined_by_hyphens_and_unique_in_their_domain() -> None:
-    done = carried(
-        {**ADD, "key": "Ciudad"},
-        {**ADD, "key": "¿Qué  COME?", "value": "No come gluten"},
-        {**ADD, "value": "x y", "key": ""},
-    )
+    first = {**ADD, "key": "Ciudad", "value": "Es celíaca", "turn": 1, "quote": "soy celíaca"}
+    eats = {**ADD, "key": "¿Qué  COME?", "value": "Es vegana", "turn": 2, "quote": "soy vegana"}
+    nameless = {**ADD, "key": "", "value": "Vive en Salta", "turn": 3, "quote": "vivo en Salta"}
+    done = carried(first, eats, nameless, said=turns("soy celíaca", "soy vegana", "vivo en Salta"))
     assert [each.key for each in done.facts] == ["ciudad-2", "qué-come", "note"]
 
 
@@ -285,7 +284,9 @@ def test_a_malformed_operation_does_not_stop_the_others() -> None:
 @pytest.mark.parametrize(
     ("operation", "value"), [(MOVED, "Vive en Salta"), ({**LEFT, "id": "f1"}, "Ya no trabajo en Globant")]
 )
-def test_a_newer_message_puts_its_value_beside_what_a_person_stated_and_doubts_it(kept, operation, value) -> None:
+def test_a_newer_message_puts_its_value_beside_what_a_person_stated_and_doubts_it(
+    kept: Any, operation: Any, value: str
+) -> None:
     own = replace(CITY if operation is MOVED else JOB, **kept)
     done = carried(operation, facts=(own,))
     made = next(each for each in done.facts if each.id != own.id)
@@ -295,7 +296,7 @@ def test_a_newer_message_puts_its_value_beside_what_a_person_stated_and_doubts_i
 
 
 @pytest.mark.parametrize("operation", [MOVED, {**LEFT, "id": "f1"}])
-def test_an_older_message_never_touches_what_a_person_stated(operation) -> None:
+def test_an_older_message_never_touches_what_a_person_stated(operation: Any) -> None:
     own = replace(CITY if operation is MOVED else JOB, source="explicit", last_confirmed_at=NOW + 500)
     done = carried(operation, facts=(own,))
     assert (reasons(done), done.facts) == (["explicit"], ())

@@ -1,17 +1,22 @@
 """The prompts: files in the package, and of a folder that replaces them by name."""
 
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from proxy.curation.prompts import BUILT_IN, LONGEST, Prompts
+from proxy.types.curation import JobKind
+from proxy.types.memory import Language
 
-KINDS = ("extract", "consolidate", "digest")
+KINDS = get_args(JobKind)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("language", ["es", "en"])
-def test_every_kind_has_a_prompt_in_each_language_that_asks_for_one_fenced_object(kind, language) -> None:
+def test_every_kind_has_a_prompt_in_each_language_that_asks_for_one_fenced_object(
+    kind: JobKind, language: Language
+) -> None:
     prompt = Prompts().of(kind, language)
     assert prompt.name == f"{kind}.{language}"
     assert prompt.text == (BUILT_IN / f"{prompt.name}.md").read_text().strip()
@@ -26,13 +31,13 @@ def test_every_kind_has_a_prompt_in_each_language_that_asks_for_one_fenced_objec
         ("en", ["STABLE", "THIRD PERSON", "questions, suppositions", "not meant for you", "no fixed list"]),
     ],
 )
-def test_extraction_is_told_the_rules_of_what_is_kept(language, rules) -> None:
+def test_extraction_is_told_the_rules_of_what_is_kept(language: Language, rules: list[str]) -> None:
     text = " ".join(Prompts().of("extract", language).text.split())
     assert [rule for rule in rules if rule not in text] == []
 
 
 def test_the_version_is_a_hash_of_the_text() -> None:
-    versions = {Prompts().of(kind, language).version for kind in KINDS for language in ("es", "en")}
+    versions = {Prompts().of(kind, language).version for kind in KINDS for language in get_args(Language)}
     assert len(versions) == 6
     assert all(len(version) == 8 and int(version, 16) >= 0 for version in versions)
     assert Prompts().of("extract", "es").label == f"extract.es {Prompts().of('extract', 'es').version}"

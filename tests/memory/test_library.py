@@ -26,7 +26,7 @@ from proxy.storage.sqlite.sessions import SqliteStates
 from proxy.storage.sqlite.wipes import SqliteWipes
 from proxy.tasks import Tasks
 from proxy.types import Contents, Fact, Fold, Forgetting, PathState, Summary, VolatileBlock
-from proxy.types.curation import StoredSummary
+from proxy.types.curation import Finished, StoredSummary
 from tests import stores
 from tests.context.told import fact
 from tests.memory.indexed import link, turn
@@ -345,6 +345,26 @@ async def test_a_summary_that_may_say_what_is_forgotten_is_used_no_more(house: H
     made.of["a"] = [summarised(4)]
     library.summarised("a")
     assert (await library.shelf("a")).summaries == (summarised(4),)
+
+
+async def test_a_summary_of_a_store_of_jobs_is_there_until_what_it_was_made_of_is_forgotten(house: House) -> None:
+    database, read = AtOnce(), (link("1.0"), link("1.1"))
+    facts, archive, jobs = stores.facts(database), stores.archive(database), stores.jobs(database)
+    library = Library(facts, archive, house.states, stores.wipes(), house.executor, house.tasks, jobs=jobs)
+    facts.put("a", [TEA])
+    archive.add("a", turn(1, "I like tea", "Noted"), None)
+    assert (await library.shelf("a")).summaries == ()
+    for number, links in ((1, read), (2, (link("2.0"),))):
+        jobs.arm("a", "extract", f"s-{number}", 0.0)
+        job = await jobs.claim("me", 1.0, 60.0)
+        assert job is not None
+        assert await jobs.asked(job.id, "me", model="m", prompt="p", shown=b"", read=links)
+        assert await jobs.answered(job.id, "me", b"{}", 0.0)
+        assert await jobs.finish(job.id, "me", Finished(summary=summarised(number)), 2.0)
+        library.summarised("a")
+    assert (await library.shelf("a")).summaries == (summarised(1), summarised(2))
+    await library.forget("a", [TEA])
+    assert (await library.shelf("a")).summaries == (summarised(2),)
 
 
 async def test_while_an_order_to_forget_is_not_carried_out_no_summaries_are_read(house: House) -> None:
