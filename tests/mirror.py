@@ -16,6 +16,8 @@ ELSEWHERE = {
     "bench/connections.py": "tests/bench/test_load.py",
     "bench/upstream.py": "tests/bench/test_load.py",
     "cli/remembered.py": "tests/cli/test_memory.py",
+    "curation/model.py": "tests/pipeline/test_memory_model.py",
+    "curation/watching.py": "tests/curation/test_doing.py, tests/files/test_remembering.py",
     "memory/watching.py": "tests/files/test_remembering.py",
     "observe/labels.py": "tests/observe/test_catalogue.py: every value is counted somewhere",
     "files/known.py": "tests/files/test_merging.py: every change of a file goes through it",

@@ -128,7 +128,9 @@ class Expensive(Model):
             lines.write(f"{scope} {cost}\n")
         if fate == 9:
             die()
-        return await super().ask(scope, session, name, body) and (None if fate > 6 else Reply('{"operations": []}', cost))
+        return await super().ask(scope, session, name, body) and (
+            None if fate > 6 else Reply('{"operations": []}', cost)
+        )
 
 
 def spend(place: Path | str, bill: Path, number: int, per_day: float, now: float) -> None:

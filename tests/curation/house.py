@@ -164,7 +164,9 @@ class House:
 
     async def saved(self, dollars: float, scope: str = SCOPE) -> None:
         """So much was saved just now."""
-        row = ledger_row(scope=scope, source="exact", cost=0.0, cost_saved=dollars, at=self.now, request_id=f"r{dollars}")
+        row = ledger_row(
+            scope=scope, source="exact", cost=0.0, cost_saved=dollars, at=self.now, request_id=f"r{dollars}"
+        )
         self.storage.ledger.append(row)
         await self.storage.flush()
 
@@ -208,4 +210,3 @@ async def opened(place: Path | str, **differing: Any) -> AsyncIterator[House]:
 
 def operation(op: str, **fields: Json) -> Json:
     return {"op": op, **fields}
-

@@ -3,7 +3,6 @@ name; rows, that survive the process."""
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
@@ -59,7 +58,7 @@ async def test_only_what_is_configured_arms(when: tuple[str, ...], due: list[flo
     assert await house.due_in() == due
 
 
-async def test_each_request_puts_the_reading_off(house: Any = None) -> None:
+async def test_each_request_puts_the_reading_off() -> None:
     house = House()
     house.arming.heard(SCOPE, "s")
     house.now += 100
