@@ -44,7 +44,7 @@ def _extracted(asked: str) -> Mapping[str, Any]:
     ]
     events = [{"turn": turn, "text": each["text"]} for turn, each in _quoted(written()["events"], said)]
     topic = said[0][1][:60] if said else ""
-    summary = {"topic": topic, "discussed": [], "outcome": "", "decisions": [], "open_questions": []}
+    summary: Mapping[str, Any] = {"topic": topic, "discussed": [], "outcome": "", "decisions": [], "open_questions": []}
     return {"operations": operations, "events": events, "summary": summary, "slug": "demo-conversation"}
 
 
