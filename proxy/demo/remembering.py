@@ -20,7 +20,7 @@ _ENTRY = re.compile(r"^- (.+)$", re.MULTILINE)
 
 @cache
 def written() -> Mapping[str, Any]:
-    """What was written for the model, and the conversations that it is for."""
+    """The text of talk/memory.yaml: conversations, and what is written for them."""
     found: Mapping[str, Any] = yaml.safe_load((Path(__file__).parent / "talk" / "memory.yaml").read_text("utf-8"))
     return found
 
