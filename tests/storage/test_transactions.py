@@ -15,7 +15,7 @@ from proxy.storage.sqlite.database import Writer
 from proxy.storage.transactions import carried_out
 from proxy.tasks import Tasks
 
-LIMITS = WriterLimits(interval=60, pauses=(), retry=0.001)
+LIMITS = WriterLimits(interval=60, pauses=())  # it is written because somebody waits
 
 
 def connect(path: Path) -> sqlite3.Connection:
@@ -60,7 +60,7 @@ async def test_it_comes_after_what_its_store_has_queued(path: Path) -> None:
 
 
 async def test_one_that_cannot_be_written_now_is_an_error_and_is_not_done_later(path: Path) -> None:
-    writer = Writer(connect(path), Tasks(), LIMITS)
+    writer = Writer(connect(path), Tasks(), WriterLimits(interval=0.001, pauses=(), retry=0.001))
     with closing(connect(path)) as other:
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(StorageError, match="locked"):
@@ -69,7 +69,7 @@ async def test_one_that_cannot_be_written_now_is_an_error_and_is_not_done_later(
             await carried_out(writer, add)
         assert writer.depth == 1  # the second was not queued
         other.execute("ROLLBACK")
-    while writer.failing is not None:
+    while writer.failing is not None:  # noqa: ASYNC110 (it tries again by itself)
         await asyncio.sleep(0)
     assert await carried_out(writer, add) == 1
     await writer.close()

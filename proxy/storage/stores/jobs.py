@@ -171,6 +171,7 @@ class DatabaseJobs(Store):
         return dollars
 
     async def _carried_out(self, scope: str, step: Callable[[Any], T], kind: Kind = JOBS) -> T:
+        await self._writes.erased(scope or None)  # a batch has its own order among stores
         return await carried_out(self._database.writer, step, kind=kind, scope=scope, store=self._writes)
 
     async def _changed(self, job: int, step: Callable[[Any, str], T], kind: Kind = JOBS, *, otherwise: T) -> T:

@@ -95,6 +95,10 @@ async def test_other_processes_notice_a_summary_and_what_is_forgotten_and_nothin
     await other.close()
 
 
+def everything(folder: Path) -> bytes:
+    return b"".join(each.read_bytes() for each in folder.iterdir())
+
+
 @pytest.mark.parametrize("forgets", [forget, forget_a_fact])
 async def test_nothing_of_what_is_forgotten_stays_in_the_file(
     tmp_path: Path, forgets: Callable[[Database], object]
@@ -107,7 +111,7 @@ async def test_nothing_of_what_is_forgotten_stays_in_the_file(
         await done(store, Finished(events=(EVENT,), summary=STORED))
     forgets(database)
     await database.writer.flush()
-    stored = b"".join(each.read_bytes() for each in tmp_path.iterdir())
+    stored = everything(tmp_path)
     texts = (LINE.quote, "she was shown", "the model told", EVENT.text, "buy food")
     assert [text for text in texts if text.encode() in stored] == []
     await database.close()
