@@ -55,7 +55,7 @@ OF_FACTS = frozenset(get_args(OperationName))
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Doing:
-    """Does jobs for one owner."""
+    """The work on jobs, for one owner."""
 
     caller: Caller
     writer: FactWriter
