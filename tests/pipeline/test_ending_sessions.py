@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from proxy.pipeline.ending_sessions import Ends, Listener, Why
+from proxy.pipeline.ending_sessions import Ends, Listener, Why, to_all
 from proxy.tasks import Tasks
 
 SCOPE, OTHER = f"{'ab' * 16}/ana", f"{'cd' * 16}/"
@@ -153,3 +153,16 @@ async def test_without_a_listener_ends_are_noted_and_no_timer_runs() -> None:
     assert ends.end(SCOPE, "s", "api")
     assert not ends.end(SCOPE, "s", "api")
     await ends.close()
+
+
+async def test_of_several_listeners_each_is_told_whatever_another_does() -> None:
+    heard, other = Heard(), Heard()
+
+    async def fails(_scope: str, _session: str, _why: Why) -> None:
+        raise ZeroDivisionError
+
+    ends = heard.ends(on_end=to_all([heard.on_end, fails, other.on_end]))
+    ends.end(SCOPE, "s", "api")
+    await heard.drained()
+    assert heard.told == other.told == [(SCOPE, "s", "api")]
+    assert heard.failures == [("end", "ZeroDivisionError")]
