@@ -49,6 +49,7 @@ ELSEWHERE = {
     "storage/write_queue.py": "tests/storage/sqlite/test_writer.py, tests/storage/test_spool.py",
     "types/answer.py": _DATA,
     "types/ledger.py": _DATA,
+    "types/curation.py": _DATA,
     "types/memory.py": _DATA,
     "types/request.py": _DATA,
     "workers/generations.py": "tests/workers/test_supervisor.py and tests/e2e/test_workers.py: with real processes",
