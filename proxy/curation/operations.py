@@ -31,7 +31,7 @@ _ANY = "personal"  # domain of a fact that the model gives none
 
 @dataclass(frozen=True, slots=True)
 class _Done:
-    """What an operation has done."""
+    """The result of an operation."""
 
     fact: Fact  # that it made or changed
     before: tuple[Fact, ...] = ()  # that it ended

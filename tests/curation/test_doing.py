@@ -47,6 +47,7 @@ async def house(tmp_path: Path) -> AsyncIterator[House]:
 # --- extraction -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.note("Rumi Decisiones/1")
 async def test_what_a_conversation_implies_is_known_afterwards(house: House) -> None:
     house.model.says = [GOLD]
     await house.knows(CITY)
@@ -64,6 +65,7 @@ async def test_what_a_conversation_implies_is_known_afterwards(house: House) -> 
     assert await house.storage.jobs.events(SCOPE, 0, 2e9) == [event]
 
 
+@pytest.mark.note("Rumi Extracción/3")
 async def test_a_turn_is_read_once(house: House) -> None:
     await house.said(*SAID)
     await house.work()
@@ -190,6 +192,7 @@ async def test_what_the_user_takes_back_later_in_the_conversation_is_not_learnt(
 # --- facts in order ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.note("Consolidación/1")
 async def test_after_facts_have_changed_they_are_put_in_order(house: House) -> None:
     await house.knows(CITY)
     house.model.says = [GOLD]

@@ -88,6 +88,7 @@ async def test_a_fault_at_any_place_loses_nothing_and_does_nothing_twice(error: 
         assert await faulty.storage.jobs.spent(0) <= 2 * MOST, place
 
 
+@pytest.mark.note("Rumi Sesión/5")
 @pytest.mark.long
 async def test_kill_9_at_any_place_loses_nothing_and_does_nothing_twice(tmp_path: Path) -> None:
     _, places = await undisturbed()
@@ -181,6 +182,7 @@ async def test_a_model_that_hangs_is_left_alone_and_the_lease_is_held_meanwhile(
 # --- several workers --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.note("Rumi Extracción/5")
 @pytest.mark.parametrize(("per_day", "limit"), [(0.12, "share"), (0.03, "per_day")])
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
 @pytest.mark.long
