@@ -50,7 +50,6 @@ ELSEWHERE = {
     "types/answer.py": _DATA,
     "types/curation.py": _DATA,
     "types/ledger.py": _DATA,
-    "types/curation.py": _DATA,
     "types/memory.py": _DATA,
     "types/request.py": _DATA,
     "workers/generations.py": "tests/workers/test_supervisor.py and tests/e2e/test_workers.py: with real processes",
