@@ -12,10 +12,11 @@ from functools import partial
 from time import time
 from typing import Protocol, TypeAlias, TypeVar, get_args
 
-from proxy.curation import answers, asking, consolidating, digesting, operations
+from proxy.curation import answers, asking, consolidating, digesting, operations, retracting
 from proxy.curation.asking import Question
 from proxy.curation.carrying import Carried
 from proxy.curation.prompts import Prompts
+from proxy.curation.retracting import OrdersSince
 from proxy.curation.spending import Caller, Failed, Left, Unaffordable, attempts_of
 from proxy.curation.watching import CurationWatch, Unwatched
 from proxy.curation.writing import Decide, FactWriter
@@ -54,7 +55,7 @@ OF_FACTS = frozenset(get_args(OperationName))
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Doing:
-    """Does jobs for one owner."""
+    """The work on jobs, for one owner."""
 
     caller: Caller
     writer: FactWriter
@@ -94,8 +95,9 @@ class Doing:
         if not turns:
             raise Left
         now = self.clock()
+        orders = await self._orders(job, turns)
         carried = await self._carried(
-            job, lambda facts, gone: operations.extracted(job, turns, facts, forgotten=gone, now=now)
+            job, lambda facts, gone: operations.extracted(job, turns, facts, forgotten=gone, now=now, orders=orders)
         )
         last = turns[-1]
         found = carried.summary
@@ -154,6 +156,15 @@ class Doing:
         shown = {link: place for place, link in enumerate(job.read)}
         turns = await self.library.archive.containing(job.scope, job.read)
         return tuple(sorted((turn for turn in turns if turn.link in shown), key=lambda turn: shown[turn.link]))
+
+    async def _orders(self, job: Job, turns: Sequence[ArchivedTurn]) -> OrdersSince:
+        """Returns the orders to forget: of this conversation, and of any that this process has just heard."""
+        archive, scope = self.library.archive, job.scope
+        newest = await archive.latest(scope, job.subject)
+        path = () if newest is None else await archive.path(scope, newest.link, PAGE)
+        every = {turn.link: turn for turn in (*turns, *path)}.values()
+        given = await self._in_thread(partial(retracting.given_in, sorted(every, key=lambda turn: turn.number)))
+        return lambda at, number: (*retracting.since(given, at, number), *self.library.orders.since(scope, at))
 
     # --- facts in order -----------------------------------------------------------------------------------------------
 

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
@@ -10,7 +10,7 @@ from proxy.curation.digesting import JOINED, spanned, subject_of
 from proxy.curation.doing import SETTLED
 from proxy.memory.commands import Order
 from proxy.types import Forgetting
-from proxy.types.curation import Job
+from proxy.types.curation import DigestSpan, Job
 from tests.builders import NOW
 from tests.curation.builders import SCOPE, fact, turn, turns
 from tests.curation.house import House, opened, operation, settings
@@ -19,11 +19,19 @@ Json = Any
 SAID = turns("Como soy celíaca, ¿qué puedo pedir en una pizzería?", "Me mudé a Salta en marzo")
 CITY = fact(1, "Vive en Puebla", key="ciudad")
 DIET = operation("add", key="dieta", value="Es celíaca", domain="personal", turn=1, quote="soy celíaca")
-MOVED = operation("update", id="f1", key="ciudad", value="Vive en Salta", domain="personal", turn=2, quote="Me mudé a Salta")
+MOVED = operation(
+    "update", id="f1", key="ciudad", value="Vive en Salta", domain="personal", turn=2, quote="Me mudé a Salta"
+)
 GOLD: Json = {
     "operations": [DIET, MOVED],
     "events": [{"turn": 2, "text": "Contó que se mudó a Salta"}],
-    "summary": {"topic": "Pizzas sin gluten", "discussed": ["pizzas"], "outcome": "", "decisions": [], "open_questions": []},
+    "summary": {
+        "topic": "Pizzas sin gluten",
+        "discussed": ["pizzas"],
+        "outcome": "",
+        "decisions": [],
+        "open_questions": [],
+    },
     "slug": "pizza-sin-gluten",
 }
 
@@ -37,6 +45,7 @@ async def house(tmp_path: Path) -> AsyncIterator[House]:
 # --- extraction -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.note("Rumi Decisiones/1")
 async def test_what_a_conversation_implies_is_known_afterwards(house: House) -> None:
     house.model.says = [GOLD]
     await house.knows(CITY)
@@ -54,6 +63,7 @@ async def test_what_a_conversation_implies_is_known_afterwards(house: House) -> 
     assert await house.storage.jobs.events(SCOPE, 0, 2e9) == [event]
 
 
+@pytest.mark.note("Rumi Extracción/3")
 async def test_a_turn_is_read_once(house: House) -> None:
     await house.said(*SAID)
     await house.work()
@@ -113,20 +123,15 @@ async def test_an_answer_that_is_none_is_asked_for_again_about_less_and_in_the_e
 async def test_words_that_are_forgotten_while_the_model_thinks_do_not_come_back(house: House) -> None:
     await house.knows(CITY)
     await house.said(*SAID)
-    shelf_facts = {each.id: each for each in await house.facts()}
 
-    class Forgets(type(house.model)):  # type: ignore[misc]
-        async def ask(self, *asked: Any) -> Any:
-            house.storage.archive.forget(SCOPE, [SAID[0].utterances[0].link], house.now)
-            await house.storage.flush()
-            self.ask = super().ask
-            return await super().ask(*asked)
+    def thinking(_: str) -> Json:
+        house.storage.archive.forget(SCOPE, [SAID[0].utterances[0].link], house.now)
+        return GOLD
 
-    house.model.__class__ = Forgets
-    house.model.says = [GOLD, {"operations": []}]
+    house.model.says = [thinking, {"operations": []}]
     await house.work()
-    assert await house.values() == [CITY.value]
-    assert list(shelf_facts) == [each.id for each in await house.facts()]
+    assert await house.facts() == [CITY]
+    assert len(house.model.asked) == 2
     assert "celíaca" not in house.model.shown[-1]  # it was asked again about what is left
 
 
@@ -143,9 +148,17 @@ async def test_a_value_that_was_forgotten_is_not_learnt_again(house: House) -> N
     assert ("add", "refused", "forgotten") in [(line.op, line.result, line.reason) for line in house.lines]
 
 
+async def test_what_the_user_takes_back_later_in_the_conversation_is_not_learnt(house: House) -> None:
+    await house.said(*SAID, turn(3, "Olvidá que soy celíaca."))
+    house.model.says = [{"operations": [DIET]}]
+    await house.work()
+    assert await house.values() == []
+
+
 # --- facts in order ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.note("Consolidación/1")
 async def test_after_facts_have_changed_they_are_put_in_order(house: House) -> None:
     await house.knows(CITY)
     house.model.says = [GOLD]
@@ -194,9 +207,9 @@ async def digests_due(house: House) -> Job:
 async def test_an_hour_is_digested_when_it_is_over_then_its_day_then_its_week(house: House) -> None:
     house.now = NOW + 100
     await told_of(house, JOINED)
-    for span in ("hour", "day", "week"):
+    for span in get_args(DigestSpan):
         due = await digests_due(house)
-        assert due.subject == subject_of(span, NOW + 60)  # type: ignore[arg-type]
+        assert due.subject == subject_of(span, NOW + 60)
         assert due.due_at > spanned(due.subject)[2] > house.now
         assert await house.work() == 0
         house.now = due.due_at

@@ -1,7 +1,7 @@
 """Facts of a model are written as they are decided at that moment: nothing that is forgotten comes back, nothing that
 changes meanwhile is lost."""
 
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,6 +10,7 @@ import pytest
 from proxy.curation.carrying import Carried
 from proxy.curation.spending import Failed, Left
 from proxy.memory.commands import mark
+from proxy.memory.shelf import Shelf
 from proxy.storage.base import StorageError
 from proxy.types import Fact
 from tests.curation.builders import SCOPE, fact
@@ -56,7 +57,12 @@ async def test_who_has_lost_the_job_writes_nothing(house: House) -> None:
 async def test_what_stands_already_is_not_written_again(house: House) -> None:
     written: list[Fact] = []
     learn = house.library.learn
-    house.library.learn = lambda scope, shelf, facts: (written.extend(facts), learn(scope, shelf, facts))[1]  # type: ignore[method-assign]
+
+    def learning(scope: str, shelf: Shelf, facts: Sequence[Fact]) -> None:
+        written.extend(facts)
+        learn(scope, shelf, facts)
+
+    house.library.learn = learning  # type: ignore[method-assign]
     for _ in range(2):
         await house.doing.writer.carry_out(SCOPE, adds(OLD, NEW), ours)
     assert written == [NEW]

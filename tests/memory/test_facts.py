@@ -81,7 +81,7 @@ def test_what_does_not_contradict_stands_side_by_side(one: str, other: str) -> N
     assert len(current(told(one, other))) == 2
 
 
-@pytest.mark.note("1.1/13", "Flush/2")
+@pytest.mark.note("1.1/13", "Flush/2", "Rumi Dedup/2")
 @pytest.mark.parametrize(
     ("first", "again"),
     [

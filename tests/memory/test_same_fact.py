@@ -53,17 +53,20 @@ OTHER = [
 ]
 
 
+@pytest.mark.note("Flush/2", "Rumi Dedup/1", "Rumi Fase 3/2", "v2 Roadmap/2")
 @pytest.mark.parametrize(("one", "other"), SAME)
 def test_one_fact_in_other_words_is_the_same(one: str, other: str) -> None:
     assert nominated(one, other)
     assert same_fact(one, other)
 
 
+@pytest.mark.note("Flush/2", "Decisiones/4", "Rumi Dedup/1")
 @pytest.mark.parametrize(("one", "other"), OTHER)
 def test_what_differs_in_what_it_says_is_two_facts(one: str, other: str) -> None:
     assert not same_fact(one, other)
 
 
+@pytest.mark.note("Extender/2", "Decisiones/4")
 def test_a_cosine_nominates_and_decides_nothing() -> None:
     assert nominated("keeps bees", "owns hives", 0.9)
     assert not nominated("keeps bees", "owns a pub", 0.2)

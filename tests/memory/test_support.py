@@ -66,6 +66,7 @@ def test_what_the_user_states_is_supported(message: str, quote: str, value: str)
     assert supports(quote or message, value, message) == ""
 
 
+@pytest.mark.note("Rumi Extracción/2", "Rumi Decisiones/2")
 @pytest.mark.parametrize(("message", "quote", "value", "reason"), NOT_STATED)
 def test_what_the_user_does_not_state_is_refused_with_its_reason(
     message: str, quote: str, value: str, reason: str
