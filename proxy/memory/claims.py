@@ -22,7 +22,9 @@ Tense = Literal["present", "past", "perfect", "future"]
 _REMEMBERED = 4_096  # texts whose claims are cached
 _LONGEST = 600  # characters that are read: a fact is a sentence
 _PAST_ENDING = {
-    "es": re.compile(r"\w{2,}(?:ó|é|í|aron|ieron|aba|aban|aste|iste|ábamos|(?:tuv|pus|duj|traj|vin|hiz|quis|dij|pud|sup)[eo])$"),
+    "es": re.compile(
+        r"\w{2,}(?:ó|é|í|aron|ieron|aba|aban|aste|iste|ábamos|(?:tuv|pus|duj|traj|vin|hiz|quis|dij|pud|sup)[eo])$"
+    ),
     "en": re.compile(r"[a-z]{2,}ed$"),
 }
 _NO_PAST = frozenset(
@@ -55,7 +57,7 @@ _PRESENT = {
 }
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _BEGINNING = 4  # words among which the verb stands
-_MODALS = frozenset("used am is are going do does would had ve".split())
+_MODALS = frozenset(["used", "am", "is", "are", "going", "do", "does", "would", "had", "ve"])
 _ONE = frozenset(["un", "una", "a", "an"])
 _DETERMINERS = frozenset(["el", "un", "a", "the"])
 _CLITICS, _OBJECTS = frozenset(["me", "se", "te", "nos"]), frozenset(["la", "lo", "las", "los"])
