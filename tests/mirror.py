@@ -48,6 +48,7 @@ ELSEWHERE = {
     "storage/stores/whose.py": "tests/contract/test_accounts.py, tests/contract/test_contents.py",
     "storage/write_queue.py": "tests/storage/sqlite/test_writer.py, tests/storage/test_spool.py",
     "types/answer.py": _DATA,
+    "types/curation.py": _DATA,
     "types/ledger.py": _DATA,
     "types/memory.py": _DATA,
     "types/request.py": _DATA,

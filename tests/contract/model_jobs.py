@@ -10,7 +10,7 @@ from proxy.types.curation import SpendLimits
 UNDER_WAY = ("running", "answered")
 
 
-@dataclass
+@dataclass(eq=False)
 class ModelJob:
     scope: str
     subject: str

@@ -1,17 +1,13 @@
 """What every JobStore does, whatever it keeps its jobs in."""
 
 import asyncio
-import itertools
-import tempfile
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from proxy.storage.erasing import erase_postgres, erase_sqlite
 from proxy.storage.jobs import DAY, JobStore
@@ -28,10 +24,19 @@ from proxy.storage.sqlite.jobs import SqliteJobs
 from proxy.storage.sqlite.wipes import SqliteWipes
 from proxy.tasks import Tasks
 from proxy.types import Fact
-from proxy.types.curation import Digest, DigestSpan, Finished, Job, MemoryEvent, OutcomeLine, SpendLimits, StoredSummary
+from proxy.types.curation import (
+    Digest,
+    DigestSpan,
+    Finished,
+    Job,
+    JobKind,
+    MemoryEvent,
+    OutcomeLine,
+    SpendLimits,
+    StoredSummary,
+)
 from proxy.types.memory import Summary
 from tests import stores
-from tests.contract.model_jobs import ModelJob, ModelJobs
 from tests.contract.test_wipe_store import link, turn
 from tests.postgres import opened, url_of
 
@@ -547,8 +552,8 @@ class TestForgettingOfSome:
         assert await house.jobs.finish(job.id, "one", Finished((LINE,)), NOW)
 
     @pytest.mark.parametrize("kind", ["consolidate", "digest"])
-    async def test_an_answer_about_what_was_made_of_messages_is_not(self, house: House, kind: str) -> None:
-        house.jobs.arm(SCOPE, kind, "", NOW)  # type: ignore[arg-type]  # given by a test
+    async def test_an_answer_about_what_was_made_of_messages_is_not(self, house: House, kind: JobKind) -> None:
+        house.jobs.arm(SCOPE, kind, "", NOW)
         job = await house.claimed()
         assert await house.ask(job)
         assert await house.jobs.answered(job.id, "one", b"she said", 0.0)
@@ -567,6 +572,59 @@ class TestForgettingOfSome:
             assert not await house.jobs.asked(job.id, "one", model="m", prompt="p", shown=b"", read=[said.link])
         assert await house.ask(job, [2])
         assert await house.jobs.answered(job.id, "one", b"{}", 0.0)
+
+    @pytest.mark.parametrize("forgets", [forgets_a_message, forgets_a_turn])
+    @pytest.mark.parametrize("name", ["1 asked", "1 answered"])
+    async def test_who_was_shown_one_message_of_a_forgotten_turn_begins_anew(
+        self, house: House, forgets: Forgets, name: str
+    ) -> None:
+        house.archive.add(SCOPE, turn(1, NOW), None)
+        house.jobs.arm(SCOPE, "extract", "s-1", NOW)
+        job = await house.claimed()
+        assert await house.jobs.asked(job.id, "one", model="m", prompt="p", shown=b"", read=[link(name)])
+        forgets(house)
+        assert not await house.jobs.answered(job.id, "one", b"she said", 0.0)
+
+    async def test_a_message_that_was_forgotten_before_the_job_was_claimed_is_not_asked_about(
+        self, house: House
+    ) -> None:
+        house.archive.add(SCOPE, turn(1, NOW), None)
+        forgets_a_message(house)
+        house.jobs.arm(SCOPE, "extract", "s-1", NOW)
+        assert not await house.ask(await house.claimed(), [1])
+
+    async def test_who_was_shown_facts_begins_anew_when_one_is_forgotten(self, house: House) -> None:
+        house.facts.put(SCOPE, [FACT])
+        job = await house.begun(2)
+        forgets_a_fact(house)
+        assert not await house.jobs.answered(job.id, "one", b"she leads", 0.0)
+
+    @pytest.mark.parametrize("kind", ["consolidate", "digest"])
+    async def test_facts_and_events_that_were_read_before_one_was_forgotten_are_not_asked_about(
+        self, house: House, kind: JobKind
+    ) -> None:
+        house.jobs.arm(SCOPE, kind, "", NOW)
+        job = await house.claimed()
+        house.archive.forget(SCOPE, [link("1 asked")])
+        assert not await house.ask(job)
+        assert not await house.jobs.finish(job.id, "one", Finished(digest=HOUR), NOW)
+        assert await house.ask(await house.claimed("two"))
+
+    async def test_the_next_owner_of_a_job_that_was_shown_it_asks_anew(self, house: House) -> None:
+        await house.begun(1, 2)
+        forgets_a_message(house)
+        again = await house.claimed("two", NOW + LEASE)
+        assert (again.state, again.answer, again.read) == ("running", b"", ())
+        assert await house.ask(again, [2])
+        assert await house.jobs.answered(again.id, "two", b"{}", 0.0)
+        assert await house.jobs.finish(again.id, "two", Finished(), NOW)
+
+    async def test_the_next_owner_finishes_a_job_without_asking(self, house: House) -> None:
+        house.jobs.arm(SCOPE, "digest", "", NOW)
+        assert await house.ask(await house.claimed())
+        house.archive.forget(SCOPE, [link("1 asked")])
+        again = await house.claimed("two", NOW + LEASE)
+        assert await house.jobs.finish(again.id, "two", Finished(digest=HOUR), NOW)
 
     async def test_a_job_that_has_read_it_waits_and_asks_anew(self, house: House) -> None:
         job = await house.begun(1, 2)
@@ -623,6 +681,8 @@ class TestErasing:
         house, other, *_ = houses
         await house.begun(1)
         house.erase(SCOPE)
+        house.facts.put("tenant/bob", [FACT])
+        await house.facts.flush()  # it has learnt of the erasure
         house.jobs.arm(SCOPE, "consolidate", "", NOW)
         house.facts.put(SCOPE, [FACT])
         await house.facts.flush()
@@ -641,140 +701,6 @@ class TestErasing:
                 assert await house.jobs.finish(job.id, "one", Finished(), NOW)
                 await house.facts.flush()
                 assert await began_after.facts.all(SCOPE) == [FACT]
-
-
-# --- any order of anything ---
-
-OWNERS, USERS, TALKS = ("one", "two"), (SCOPE, "tenant/bob"), ("s-1", "s-2")
-MESSAGES = [link(f"{number} asked") for number in (1, 2, 3)]
-TIGHT = SpendLimits(per_day=1.0, allowance=0.25, share=0.25)
-owners, users, talks = (st.sampled_from(names) for names in (OWNERS, USERS, TALKS))
-which, moments, turns = st.integers(0, 5), st.integers(0, 3), st.integers(1, 3)
-steps = st.one_of(
-    st.tuples(st.just("arm"), users, talks, moments, st.booleans()),
-    st.tuples(st.just("claim"), owners),
-    st.tuples(st.just("renew"), which, owners),
-    st.tuples(st.just("reserve"), which, owners, st.sampled_from([0.125, 0.25, 0.5])),
-    st.tuples(st.just("asked"), which, owners, st.lists(turns, max_size=2)),
-    st.tuples(st.just("answered"), which, owners),
-    st.tuples(st.just("finish"), which, owners),
-    st.tuples(st.just("put off"), which, owners, moments, st.booleans()),
-    st.tuples(st.just("forget"), users, turns),
-    st.tuples(st.just("wipe"), users),
-    st.tuples(st.just("later"), st.sampled_from([LEASE / 2, LEASE, DAY])),
-)
-
-
-class Play:
-    """The steps of a test, in a store and in the model of it."""
-
-    def __init__(self, house: House) -> None:
-        self.house = house
-        self.model = ModelJobs()
-        self.now = NOW
-        self.numbers: dict[int, int] = {}  # of jobs in the store, by the model's identity
-        self.done: dict[int, float] = {}  # when jobs were finished
-        self.said = itertools.count(1)
-
-    def chosen(self, place: int) -> tuple[int, ModelJob] | None:
-        """A job, as the store numbers it."""
-        known = [job for job in (*self.model.jobs, *self.model.gone) if id(job) in self.numbers]
-        return (self.numbers[id(known[place % len(known)])], known[place % len(known)]) if known else None
-
-    async def step(self, name: str, *given: Any) -> None:
-        jobs, model = self.house.jobs, self.model
-        if name == "arm":
-            scope, subject, moment, sooner = given
-            due = self.now + moment * LEASE / 2
-            jobs.arm(scope, "extract", subject, due, sooner=sooner)
-            model.arm(scope, subject, due, sooner=sooner)
-        elif name == "claim":
-            found, expected = await jobs.claim(*given, self.now, LEASE), model.claim(*given, self.now, LEASE)
-            assert (found and (found.scope, found.subject)) == (expected and (expected.scope, expected.subject))
-            if found and expected:
-                self.numbers[id(expected)] = found.id
-        elif name == "forget":
-            scope, number = given
-            self.house.archive.forget(scope, [link(f"{number} asked")], self.now)
-            model.forget(scope, link(f"{number} asked"))
-        elif name == "wipe":
-            self.house.wipes.wipe(*given, [], at=self.now, until=self.now + 1)
-            model.wipe(*given, MESSAGES)
-        elif name == "later":
-            self.now += given[0]
-        elif (chosen := self.chosen(given[0])) is not None:
-            await self.changed(name, *chosen, *given[1:])
-
-    async def changed(self, name: str, number: int, job: ModelJob, owner: str, *given: Any) -> None:
-        """A step with a job."""
-        jobs, model, is_gone = self.house.jobs, self.model, job not in self.model.jobs
-        if is_gone:  # nobody has it any more
-            job.owner, job.state = "", "gone"
-        if name == "renew":
-            until = self.now + 2 * LEASE
-            assert await jobs.renew(number, owner, until) == model.renew(job, owner, until)
-        elif name == "reserve":
-            told = await jobs.reserve(number, owner, *given, self.now, TIGHT)
-            assert told == model.reserve(job, owner, *given, self.now, TIGHT)
-        elif name == "asked":
-            read = [link(f"{each} asked") for each in given[0]]
-            told = await jobs.asked(number, owner, model="m", prompt="p", shown=b"", read=read)
-            assert told == model.asked(job, owner, read)
-        elif name == "answered":
-            answer = f"{next(self.said)}".encode()
-            assert await jobs.answered(number, owner, answer, 0.0625) == model.answered(job, owner, answer, 0.0625)
-        elif name == "finish":
-            event = replace(EVENT, code=f"e-{number}")
-            made = Finished(events=(event,))
-            # Who says it again is told what was told before.
-            told = model.finish(job, owner)
-            expected = told or (job.state, job.owner, self.done.get(number)) == ("done", owner, self.now)
-            assert await jobs.finish(number, owner, made, self.now) == expected
-            if expected:
-                self.done[number] = self.now
-        else:
-            moment, give_up = given
-            due = self.now + moment * LEASE
-            await jobs.put_off(number, owner, due, "why", give_up=give_up)
-            model.put_off(job, owner, due, give_up=give_up)
-
-    async def compare(self) -> None:
-        """Asserts that the store has what the model has."""
-        jobs = self.house.jobs
-        for scope in USERS:
-            found = [
-                (each.subject, each.state, each.owner, each.due_at, each.attempts, each.answer)
-                for each in await jobs.jobs(scope)
-            ]
-            expected = [
-                (each.subject, each.state, each.owner, each.due, each.attempts, each.answer)
-                for each in self.model.jobs
-                if each.scope == scope
-            ]
-            assert sorted(found) == sorted(expected)
-            read = {each for each in MESSAGES if (scope, each) in self.model.read}
-            assert await jobs.was_read(scope, MESSAGES) == read
-            made = sum(job.made for job in self.model.jobs if job.scope == scope)
-            assert len(await jobs.events(scope, 0, 2 * NOW)) == made
-            assert await jobs.spent(0, scope) == self.model.spent(scope)
-        assert await jobs.spent(0) == self.model.spent()
-
-
-@pytest.mark.parametrize("name", BACKENDS)
-@given(steps=st.lists(steps, max_size=25))
-@settings(max_examples=25, deadline=None)
-def test_it_does_what_its_model_does(name: str, steps: list[tuple[Any, ...]]) -> None:
-    async def play(folder: Path) -> None:
-        async with BACKENDS[name](folder) as house:
-            playing = Play(house)
-            for scope, number in itertools.product(USERS, (1, 2, 3)):
-                house.archive.add(scope, turn(number), None)
-            for step in steps:
-                await playing.step(*step)
-            await playing.compare()
-
-    with tempfile.TemporaryDirectory() as folder:
-        asyncio.run(play(Path(folder)))
 
 
 async def test_off_keeps_nothing() -> None:

@@ -1,12 +1,11 @@
 """Ends of conversations: each is told once, in time, and whatever the listener does."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
 import pytest
 
-from proxy.pipeline.ending_sessions import Ends, Listener, Why, to_all
+from proxy.pipeline.ending_sessions import Ends, Listener, OnEnd, Why, to_all
 from proxy.tasks import Tasks
 
 SCOPE, OTHER = f"{'ab' * 16}/ana", f"{'cd' * 16}/"
@@ -30,9 +29,7 @@ class Heard:
     async def settled(self, scope: str, session: str) -> None:
         pass
 
-    def ends(
-        self, idle: float = LONG, *, on_end: Callable[[str, str, Why], Awaitable[None]] | None = None, most: int = 100
-    ) -> Ends:
+    def ends(self, idle: float = LONG, *, on_end: OnEnd | None = None, most: int = 100) -> Ends:
         listener = Listener(
             on_end or self.on_end, self.settled, lambda *failed: self.failures.append(failed), self.tasks
         )
