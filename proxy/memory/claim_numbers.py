@@ -13,7 +13,7 @@ _GROUPED = re.compile(r"\d{1,3}(?:[.,]\d{3})+$")
 _DATE = re.compile(r"(\d{1,2})[/.](\d{1,2})[/.](\d{4}|\d{2})$")
 _SHORT_DATE = re.compile(r"(\d{1,2})/(\d{1,2})$")
 _TEN, _TEEN, _HUNDRED, _THOUSAND = 10, 20, 100, 1_000
-_NOON, _LAST_HOUR, _LAST_DAY = 12, 24, 31
+_NOON, _LAST_HOUR, _LAST_DAY, _HOUR = 12, 24, 31, 60
 _SHORT_MONTH = 3  # letters of a month that is also another word: "may", "mar"
 _MINUTES = {"media": 30, "cuarto": 15}
 _PAST = {"half": 30, "quarter": 15}  # "half past three"
@@ -64,6 +64,8 @@ def _number(said: Sequence[str], at: int, table: Wording) -> Figures | None:
     if said[at] in _METRES and at and said[at - 1] in {"un", "uno"}:
         rest, end = _spelt(said, at + 1, table)
         return Figures((f"1.{rest:02}" if rest else "1", "metro"), end) if (rest or 0) < _HUNDRED else None
+    if (before := _before_hour(said, at, table)) is not None:
+        return before
     if said[at] in _PAST and "past" in said[at + 1 : at + 2] and at + 2 < len(said):
         hour = said[at + 2] if said[at + 2].isdigit() else str(table.numbers.get(said[at + 2], ""))
         return Figures((f"{hour}:{_PAST[said[at]]}",), at + 3) if hour else None
@@ -78,6 +80,24 @@ def _number(said: Sequence[str], at: int, table: Wording) -> Figures | None:
             return Figures((f"{times}:30",), end)  # "half five"
     value, end = _spelt(said, at, table)
     return None if value is None else _timed(str(value), said, end, table)
+
+
+def _before_hour(said: Sequence[str], at: int, table: Wording) -> Figures | None:
+    """Returns the time of "quarter to six"."""
+    minutes = _less(said[at], table)
+    if not minutes or list(said[at + 1 : at + 2]) != ["to"]:
+        return None
+    hour, end = _spelt(said, at + 2, table)
+    if hour is None and said[at + 2 : at + 3] and said[at + 2].isdigit():
+        hour, end = int(said[at + 2]), at + 3
+    is_hour = hour is not None and 1 < hour <= _NOON
+    return _timed(f"{(hour or 0) - 1}:{_HOUR - minutes}", said, end, table) if is_hour else None
+
+
+def _less(word: str, table: Wording) -> int:
+    """Returns the minutes before an hour that a word means, 0 if none."""
+    minutes = _MINUTES.get(word, 0) or _PAST.get(word, 0) or table.numbers.get(word, 0)
+    return minutes if minutes in {5, 10, 15, 20, 25} else 0
 
 
 def _date(number: str, at: int, table: Wording) -> Figures | None:
@@ -128,6 +148,8 @@ def _timed(number: str, said: Sequence[str], end: int, table: Wording) -> Figure
         return Figures((f"{number}.{rest[0]:02}", "metro"), rest[1])
     if (half := _and_half(number, following, end, table)) is not None:
         return half
+    if following[0] == "menos" and (minutes := _less(following[1], table)) and number.isdigit():
+        number, end, following = f"{int(number) - 1}:{_HOUR - minutes}", end + 2, following[2:]
     if following[0] in _AND and following[1] in _MINUTES:
         number, end, following = f"{number}:{_MINUTES[following[1]]}", end + 2, following[2:]
     late = next((place for place in range(3) if following[place] in _AFTERNOON | _MORNING), None)

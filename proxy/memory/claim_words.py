@@ -33,7 +33,8 @@ _LEAST_ENDING = 4  # letters of a root whose ending is read
 _VOWELS = "aeiou"
 
 _SUPERLATIVE = re.compile(r"(?<=\w\w\w)isim[oa]s?$")
-_JOINED = re.compile(r"(\w+[aei]r)(?:me|te|se|nos|l[aeo]s?)")  # an infinitive with its pronoun
+# An infinitive or an order with its pronoun.
+_JOINED = re.compile(r"(\w+[aei]r(?=[mtsnl])|\w{3,}[ae](?=me$))(?:me|te|se|nos|l[aeo]s?)")
 
 Root = str
 
@@ -223,7 +224,7 @@ def is_irregular(form: str) -> bool:
 
 def _regular(word: str, code: Language) -> Root:
     if len(word) < _LEAST_ENDING:
-        return word
+        return f"{word[:-1]}i" if code == "en" and word.endswith("y") else word  # "fly", "flies"
     return _of_spanish(word) if code == "es" else _written_alike(stem_in(word, _NAMES[code]), code)
 
 

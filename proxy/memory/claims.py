@@ -132,7 +132,7 @@ def claim(text: str, language: Language | None = None) -> Claim:
         is_passive=_BY[table.code] in said and has_be,
         compares=compares(words, table),
         is_denied=any(term.is_denied for term in terms),
-        tense=_tense([word.raw.lower() for word in words], table),
+        tense=_tense(["" if word.is_name else word.raw.lower() for word in words], table),
         has_clitics=_has_clitics(said, table),
     )
 

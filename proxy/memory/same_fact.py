@@ -84,6 +84,7 @@ def difference(one: str, other: str) -> str:
         return "tense"
     pairs, left, over = _paired(first, second)
     left, over = _without_work(left, first, second), _without_work(over, second, first)
+    left, over = _without_initials(left, over)
     left, over = _without_first_names(left, over, first, pairs), _without_first_names(over, left, second, pairs)
     reason = _left_over(pairs, left, over, wording(first.language), is_led=first.leads_own != second.leads_own)
     return reason or _turned(first, second, pairs)
@@ -163,6 +164,19 @@ def _without_work(left: Sequence[Term], said: Claim, other: Claim) -> list[Term]
     """Returns the terms that are left over without "works as", for which the other may say "is"."""
     frames = {id(one) for one, after in pairwise(said.terms) if after.behind in _AS and one.kind == "doing"}
     return [term for term in left if id(term) not in frames or not other.is_copular]
+
+
+def _without_initials(left: list[Term], over: list[Term]) -> tuple[list[Term], list[Term]]:
+    """Returns the terms that are left over without a name in one and the words in the other whose initials it is:
+    "RAF", "Royal Air Force"."""
+    for some, others in ((left, over), (over, left)):
+        names = [term for term in others if term.kind == "name"]
+        if (found := "".join(term.said[0] for term in names)) and len(names) > 1:
+            short = [term for term in some if term.kind == "name" and term.said == found]
+            if short:
+                gone = {id(term) for term in (*short, *names)}
+                return [t for t in left if id(t) not in gone], [t for t in over if id(t) not in gone]
+    return left, over
 
 
 def _without_first_names(left: list[Term], over: Sequence[Term], said: Claim, pairs: Pairs) -> list[Term]:

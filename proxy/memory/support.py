@@ -8,6 +8,7 @@ common with the quotation, is believed. Each refusal has a reason of `REASONS`.
 
 import re
 from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
@@ -50,6 +51,7 @@ _SPACE, _WORD = re.compile(r"\s+"), re.compile(r"[\w']+")
 _NAME_WORDS = 3  # of a quotation that is a title in quotation marks
 _LEAD, _TAIL = 40, 12  # characters around a quotation that say how it is meant
 _GOES_ON = re.compile(r"\A[\s,;:.\u2026-]*(?:(?:and|but|pero|y)\s)?")
+_NAMED_WORDS = 6  # of a quotation that names something
 _FEW = 5  # up to so many things may be counted that nobody counted
 _NOTHING = frozenset("nothing none nobody nada nadie ninguno ninguna".split())  # noqa: SIM905
 _AT_ITS_BEGINNING = frozenset({"asks", "tasks", "clitic", "general"})
@@ -195,14 +197,17 @@ class _Check:
         if marks.has("ironies", self._before[-_LEAD:] + self._quote):
             return "irony"
         if marks.has("tasks", self._quote) and not marks.has("standing", self._before + self._quote):
-            is_named = marks.has("first", self._quote) or marks.has("clitic", self._quote)
+            # "Sign it as Ann, that is what my passport says": the author is named behind the order.
+            is_named = marks.has("first", " ".join(self._quote.split()[2:])) or self._wanted.names
             if self._instructs or not (is_named or any(map(str.isdigit, self._value))):
                 return "task"
-        return ""
+        return "handed-over" if marks.has("fiction", self._before) else ""
 
     def _is_asked(self) -> bool:
         """Tells whether it is a question, or its beginning; one that a statement stands before is not."""
         marks, said = self._marks, self._said
+        if self._takes_for_granted():
+            return False
         if "?" in self._quote or "\u00bf" in self._quote or marks.has("asks", self._quote):
             return True
         if any(map(str.isalnum, said.before)) or not said.sentence.rstrip().endswith("?"):
@@ -212,10 +217,15 @@ class _Check:
         parts = re.split(r"[,;:]\s+(?:so |and |but |y |pero )?", self._behind)[1:]
         return not any(marks.has("asks", part.strip()) for part in parts)
 
+    def _takes_for_granted(self) -> bool:
+        """Tells whether it names something of the author's and no more, which holds whatever is asked: "my cat Pip"."""
+        is_short = len(self._quote.split()) <= _NAMED_WORDS
+        return is_short and claim(self._said.quote, self._code).leads_own and "?" not in self._quote
+
     def _if_only(self) -> str:
         """Returns "condition" or "wish" if it holds only then, or not yet."""
         marks, behind = self._marks, _GOES_ON.sub("", self._behind)
-        if self._instructs:
+        if self._instructs or self._takes_for_granted():
             return ""
         if any(marks.has("conditions", each) for each in (self._quote, self._before, behind[:_TAIL])):
             return "condition"
@@ -224,7 +234,7 @@ class _Check:
             return "condition"
         if self._wishes:
             return ""
-        if marks.has("maybes", self._quote):
+        if marks.has("maybes", self._quote) or marks.has("nearly", self._quote):
             return "condition"
         return "wish" if marks.has("wishes", self._before[-_LEAD:] + self._quote) or self._is_wanted() else ""
 
@@ -232,9 +242,10 @@ class _Check:
         """Tells whether what the value says is only wanted or tried: "quiero aprender alemán"."""
         if self._marks.has("planned", self._low) or self._has(self._wanted, "wanting"):
             return False
-        terms = self._clause.terms
         said = {id(other) for _, other in self._shared}
-        return any(one.root in self._marks.roots["wanting"] and id(other) in said for one, other in pairwise(terms))
+        wanting = self._marks.roots["wanting"]
+        terms = [term for term in self._clause.terms if term.root in wanting or not _is_infinitive(term, said)]
+        return any(one.root in wanting and id(other) in said for one, other in pairwise(terms))
 
     # --- of whom
 
@@ -260,7 +271,7 @@ class _Check:
         """Tells whether somebody else, or something of the author's, is the subject of the clause, or of what stands
         before it."""
         clause, said = self._clause, {id(one) for one, _ in self._shared}
-        if clause.holder:
+        if clause.holder or self._marks.has("others", self._passage.lower()):
             return True
         verb, of_verb = self._wanted.terms[:1], {id(other) for _, other in self._shared}
         is_verb_shared = bool(verb) and id(verb[0]) in said
@@ -308,7 +319,8 @@ class _Check:
         if says_no and denials and not denies:
             return "polarity"
         is_over = marks.has("ended", self._low)
-        dislikes_it = self._wanted.attribute & dislikes - likes
+        # "No me gusta" is "no le gusta": what is denied there is that it is liked.
+        dislikes_it = self._wanted.attribute & dislikes - likes and self._clause.attribute & (likes | dislikes)
         if denies and not says_no and not is_over and not dislikes_it and self._is_denied_in_clause():
             return "polarity"
         stops = self._has(self._clause, "stops")
@@ -381,6 +393,11 @@ class _Check:
         return "" if near else "unrelated"
 
 
+def _is_infinitive(term: Term, said: AbstractSet[int]) -> bool:
+    """Tells whether it is another verb between "want" and what is wanted: "necesito aprender a nadar"."""
+    return id(term) not in said and (term.behind == "to" or term.said.endswith(("ar", "er", "ir")))
+
+
 # --- two claims -------------------------------------------------------------------------------------------------------
 
 
@@ -415,8 +432,9 @@ def _is_in_place(wanted: Claim, quote: Claim) -> bool:
         at, place = wanted.terms.index(one) + 1, quote.terms.index(other) + 1
         if one.kind not in {"light", "number"} and at < len(wanted.terms) and place < len(quote.terms):
             mine, theirs = wanted.terms[at], quote.terms[place]
-            is_free = id(mine) not in known and id(theirs) not in said
-            if is_free and mine.kind == theirs.kind == "word" and mine.behind == theirs.behind:
+            is_free = id(mine) not in known and id(theirs) not in said and not _any_are_one([mine], [theirs])
+            are_alike = {mine.kind, theirs.kind} <= {"word", "person"} and mine.behind == theirs.behind
+            if is_free and are_alike:
                 return True
     return False
 
