@@ -14,12 +14,11 @@ from typing import Protocol, TypeAlias, TypeVar, get_args
 
 from proxy.curation import answers, asking, consolidating, digesting, operations, retracting
 from proxy.curation.asking import Question
-from proxy.curation.carrying import Carried
 from proxy.curation.prompts import Prompts
 from proxy.curation.retracting import OrdersSince
 from proxy.curation.spending import Caller, Failed, Left, Unaffordable, attempts_of
 from proxy.curation.watching import CurationWatch, Unwatched
-from proxy.curation.writing import Decide, FactWriter
+from proxy.curation.writing import Decide, FactWriter, Written
 from proxy.embedding import EmbeddingUnavailable
 from proxy.memory.library import Library
 from proxy.storage.jobs import JobStore
@@ -92,14 +91,14 @@ class Doing:
             is_last = attempts_of(job) >= LAST_ATTEMPT
             job = await self.caller.ask(job, question, _missing if is_last else _unreadable)
         turns = await self._turns_of(job)
-        if not turns:
-            raise Left
+        if not turns:  # they have expired since
+            return await self._finish(job, Finished(reason="nothing new"))
         now = self.clock()
         orders = await self._orders(job, turns)
-        carried = await self._carried(
+        written = await self._carried(
             job, lambda facts, gone: operations.extracted(job, turns, facts, forgotten=gone, now=now, orders=orders)
         )
-        last = turns[-1]
+        carried, last = written.carried, turns[-1]
         found = carried.summary
         summary = None if found is None else StoredSummary(last.link, job.subject, last.at, found)
         for subject in {digesting.subject_of("hour", event.at) for event in carried.events}:
@@ -111,7 +110,7 @@ class Doing:
         return await self._finish(
             job,
             Finished(carried.lines, carried.events, summary=summary, slug=carried.slug),
-            carried.facts,
+            written,
         )
 
     async def _unread(self, scope: str, session: str, beside: Sequence[ArchivedTurn] = ()) -> tuple[ArchivedTurn, ...]:
@@ -183,8 +182,8 @@ class Doing:
             await self.caller.reserve(job, question)
             job = await self.caller.ask(job, question, _unreadable)
         now = self.clock()
-        carried = await self._carried(job, lambda facts, _: consolidating.consolidated(job, facts, now=now))
-        return await self._finish(job, Finished(carried.lines), carried.facts)
+        written = await self._carried(job, lambda facts, _: consolidating.consolidated(job, facts, now=now))
+        return await self._finish(job, Finished(written.carried.lines), written)
 
     async def _was_asked(self, job: Job, question: Question) -> bool:
         """Tells whether the last consolidation was about the same facts, as they still are."""
@@ -259,17 +258,17 @@ class Doing:
         model = self.caller.model
         return await self._in_thread(lambda: asks(prompts=self.prompts, settings=model.settings, schemas=model.schemas))
 
-    async def _carried(self, job: Job, decide: Decide) -> Carried:
+    async def _carried(self, job: Job, decide: Decide) -> Written:
         return await self.writer.carry_out(job.scope, decide, lambda: self.caller.holds(job))
 
-    async def _finish(self, job: Job, finished: Finished, facts: Sequence[Fact] = ()) -> bool:
+    async def _finish(self, job: Job, finished: Finished, written: Written | None = None) -> bool:
         """Ends the job, once what it has armed is durable. Returns False if there was nothing to do. Raises Left if
         it may not end so."""
-        at = self.clock()
         await self.jobs.flush()
-        is_finished = await self.jobs.finish(job.id, self.caller.owner, finished, at)
+        is_finished = await self.jobs.finish(job.id, self.caller.owner, finished, self.clock())
         if not is_finished:
-            await self.writer.spare(job.scope, facts, since=at - self.caller.lease)
+            if written is not None:
+                await self.writer.spare(job.scope, written)
             raise Left
         for line in finished.lines:
             self.on_line(line)

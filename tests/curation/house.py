@@ -126,7 +126,7 @@ class House:
         )
         self.doing = Doing(
             caller,
-            FactWriter(self.library, executor, None, self.clock),
+            FactWriter(self.library, executor, None),
             self.library,
             jobs,
             PROMPTS,

@@ -9,6 +9,8 @@ import pytest
 from proxy.curation.digesting import JOINED, spanned, subject_of
 from proxy.curation.doing import SETTLED
 from proxy.memory.commands import Order
+from proxy.storage.erasing import erase_sqlite
+from proxy.storage.jobs import DAY
 from proxy.types import Forgetting
 from proxy.types.curation import DigestSpan, Job
 from tests.builders import NOW
@@ -146,6 +148,38 @@ async def test_a_value_that_was_forgotten_is_not_learnt_again(house: House) -> N
     await house.work()
     assert "Es celíaca" not in await house.values()
     assert ("add", "refused", "forgotten") in [(line.op, line.result, line.reason) for line in house.lines]
+
+
+async def test_who_is_erased_while_the_model_thinks_is_gone(house: House, tmp_path: Path) -> None:
+    await house.knows(CITY)
+    await house.said(*SAID)
+
+    def thinking(_: str) -> Json:
+        erase_sqlite(tmp_path / "olvido.db", lambda scope: scope == SCOPE)
+        return GOLD
+
+    house.model.says = [thinking]
+    await house.work()
+    await house.work(later=DAY)
+    assert await house.facts() == []
+    assert await house.storage.jobs.jobs() == []
+    assert house.watch.events == []
+    assert await house.storage.jobs.spent(0) > 0  # a limit of all counts it
+
+
+async def test_an_answer_about_turns_that_have_expired_meanwhile_comes_to_nothing(house: House) -> None:
+    await house.said(*SAID)
+    house.model.says = [GOLD]
+    job = await house.storage.jobs.claim("dead", house.now, 1.0)
+    assert job is not None
+    links = [said.link for turn in SAID for said in turn.utterances]
+    assert await house.storage.jobs.asked(job.id, "dead", model="m", prompt="p", shown=b"{}", read=links)
+    assert await house.storage.jobs.answered(job.id, "dead", b'{"operations": []}', 0.0)
+    house.library.archive.prune(house.now + 400 * DAY)
+    await house.storage.flush()
+    await house.work(later=60)
+    assert ((await house.job()).state, (await house.job()).reason) == ("done", "nothing new")
+    assert house.model.asked == []
 
 
 async def test_what_the_user_takes_back_later_in_the_conversation_is_not_learnt(house: House) -> None:
