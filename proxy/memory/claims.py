@@ -57,7 +57,7 @@ _PRESENT = {
 }
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _BEGINNING = 4  # words among which the verb stands
-_MODALS = frozenset(["used", "am", "is", "are", "going", "do", "does", "would", "had", "ve"])
+_MODALS = frozenset(["used", "am", "is", "are", "going", "do", "does", "would", "had"])
 _ONE = frozenset(["un", "una", "a", "an"])
 _DETERMINERS = frozenset(["el", "un", "a", "the"])
 _CLITICS, _OBJECTS = frozenset(["me", "se", "te", "nos"]), frozenset(["la", "lo", "las", "los"])

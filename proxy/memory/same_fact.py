@@ -8,6 +8,7 @@ for who it is about and who does it, for what is denied, and for the tense.
 A nomination is cheap and decides nothing.
 """
 
+import re
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 from functools import lru_cache
@@ -15,6 +16,7 @@ from itertools import pairwise
 
 from proxy.language.detect import language
 from proxy.language.tables import pairs as written_for
+from proxy.language.words import fold
 from proxy.memory.claim_terms import Term
 from proxy.memory.claim_words import Wording, are_of_one, spoken_in_claims, wording
 from proxy.memory.claims import Claim, claim
@@ -29,6 +31,7 @@ _LETTERS = written_for(
     "qu=k q=k ph=f ew=u ch=C h= v=b w=b ll=y z=s ce=se ci=si c=k gue=ge gui=gi x=s ge=je gi=ji i=y nb=mb np=mp",
 )
 
+_WORD = re.compile(r"[^\W_]+")
 _AGED = frozenset({"year", "old", "age", "year old", "ano", "edad", "anos edad"})
 _MONEY = frozenset({"dollar", "dolar", "euro", "pound"})
 _AS = frozenset({"as", "de", "como"})
@@ -54,6 +57,20 @@ def same_fact(one: str, other: str, cosine: float | None = None) -> bool:  # noq
     """Tells whether two statements about one user say the same: in the first or the third person, in Spanish or
     English."""
     return not difference(one, other)
+
+
+def writes_alike(one: str, other: str) -> bool:
+    """Tells whether each name of one statement is written in the other as well: "Oskar" for "Oscar" is a correction."""
+    said = {text: {fold(each) for each in _WORD.findall(text)} for text in (one, other)}
+    return all(
+        name in said[there] for here, there in ((one, other), (other, one)) for name in _claims(here, there)[0].names
+    )
+
+
+def states_something(text: str) -> bool:
+    """Tells whether a text says something by itself: a name or a number alone means what its key says."""
+    kinds = [term.kind for term in claim(text).terms]
+    return len(kinds) > 1 and not {"name", "number"}.issuperset(kinds)
 
 
 def difference(one: str, other: str) -> str:
