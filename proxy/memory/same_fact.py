@@ -240,7 +240,8 @@ def _turned(first: Claim, second: Claim, pairs: Pairs) -> str:
         return "direction"
     if any((one.behind in _UP_TO) != (other.behind in _UP_TO) for one, other, _ in pairs if _is_day(one)):
         return "range"
-    if any(_begins(one, other) or _begins(other, one) for one, other, _ in pairs):
+    is_active = not first.is_passive and not second.is_passive
+    if is_active and any(_begins(one, other) or _begins(other, one) for one, other, _ in pairs):
         return "tense"
     places = {id(term): at for each in (first, second) for at, term in enumerate(each.terms)}
     order = sorted(((one, other) for one, other, _ in pairs), key=lambda pair: places[id(pair[0])])
