@@ -4,21 +4,28 @@ for nobody. What every JobStore does: tests/contract/test_job_store.py."""
 import asyncio
 import random
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 
+from proxy.storage.base import StorageError
+from proxy.storage.pending import WriterLimits
 from proxy.storage.postgres import jobs
 from proxy.storage.postgres.archive import PostgresArchive
 from proxy.storage.postgres.connection import connect
 from proxy.storage.postgres.database import PostgresDatabase
 from proxy.storage.postgres.jobs import PostgresJobs, said
 from proxy.storage.postgres.ledger import PostgresLedger
+from proxy.storage.postgres.operations import OPERATIONS
 from proxy.storage.postgres.wipes import PostgresWipes
+from proxy.storage.spool import Spool
+from proxy.tasks import Tasks
 from proxy.types.curation import Finished, SpendLimits
 from tests.builders import ledger_row
 from tests.contract.test_job_store import EVENT, HOUR, LEASE, LINE, NOW, STORED
 from tests.contract.test_wipe_store import link
 from tests.postgres import processes
+from tests.storage.postgres.test_operations import NOWHERE
 
 LIMITS = SpendLimits(per_day=1.0, allowance=0.25, share=0.0)
 SCOPES = [f"tenant/{number}" for number in range(4)]
@@ -46,6 +53,20 @@ async def test_a_claim_takes_no_job_whose_scope_another_process_is_writing() -> 
             claimed = [await store.claim("one", NOW, LEASE) for _ in range(2)]
             assert [job and job.scope for job in claimed] == [SCOPES[1], None]
         assert await store.claim("one", NOW, LEASE) is not None
+
+
+async def test_while_the_database_is_away_a_job_is_armed_in_the_spool_and_nobody_gets_one(tmp_path: Path) -> None:
+    away = PostgresDatabase(NOWHERE, Tasks(), limits=WriterLimits(pauses=()), spool=Spool(tmp_path, OPERATIONS))
+    store = PostgresJobs(away)
+    store.arm(SCOPES[0], "extract", "s", NOW)
+    for _ in range(2):
+        with pytest.raises(StorageError):
+            await store.claim("one", NOW, LEASE)
+        with pytest.raises(StorageError):
+            await store.renew(1, "one", NOW)
+    assert (away.writer.is_spooling, away.losing) == (True, None)
+    await away.close()
+    assert not away.writer.dropped  # a claim is no row
 
 
 async def work(database: PostgresDatabase, owner: str) -> None:
