@@ -43,6 +43,7 @@ PAGE = 100  # turns that are looked up at once
 MOST_TURNS = 1_000  # of a conversation that are read; of a longer one the newest
 MOST_COMPARED = 500  # facts of a scope that are compared, the newest
 EMBEDDED_AT_ONCE = 8
+MOST_REMEMBERED = 200  # jobs of a scope by which it is known what was compared before
 EMBEDDING_DEADLINE = 20.0  # seconds
 SETTLED = 3_600.0  # seconds after a change of facts at which they are put in order
 LATE = 60.0  # seconds after a span at which it is digested: what ends with it is in
@@ -173,23 +174,21 @@ class Doing:
             facts = [fact for fact in shelf.facts.values() if fact.superseded_by is None]
             facts = sorted(facts, key=lambda fact: fact.created_at)[-MOST_COMPARED:]
             cosine = await self._cosines([fact.value for fact in facts])
-            groups = await self._in_thread(partial(consolidating.candidates, facts, cosine))
+            alike = await self._in_thread(partial(consolidating.candidates, facts, cosine))
+            done = await self.jobs.jobs(job.scope, states=("done",), limit=MOST_REMEMBERED) if alike else []
+            shown = [each.shown for each in done if each.kind == "consolidate"]
+            groups = (await self._in_thread(partial(consolidating.fresh, alike, shown)))[: consolidating.MOST_GROUPS]
             if not groups:
                 return await self._finish(job, Finished(reason="nothing new"))
             question = await self._questioned(partial(asking.consolidation, groups))
-            if await self._was_asked(job, question):
-                return await self._finish(job, Finished(reason="nothing new"))
+            # A fact may hold of which one message was forgotten: what is asked about does not rest on that one.
+            gone = await self.library.archive.forgotten_at(job.scope, question.read)
+            question = replace(question, read=tuple(link for link in question.read if link not in gone))
             await self.caller.reserve(job, question)
             job = await self.caller.ask(job, question, _unreadable)
         now = self.clock()
         written = await self._carried(job, lambda facts, _: consolidating.consolidated(job, facts, now=now))
         return await self._finish(job, Finished(written.carried.lines), written)
-
-    async def _was_asked(self, job: Job, question: Question) -> bool:
-        """Tells whether the last consolidation was about the same facts, as they still are."""
-        done = await self.jobs.jobs(job.scope, states=("done",))
-        last = next((each for each in done if each.kind == "consolidate" and each.shown), None)
-        return last is not None and last.shown == question.shown
 
     async def _cosines(self, texts: Sequence[str]) -> Callable[[str, str], float | None]:
         """Returns the cosine of two of these texts; of any, None, where there are no vectors."""
@@ -272,6 +271,8 @@ class Doing:
             raise Left
         for line in finished.lines:
             self.on_line(line)
+        if finished.summary is not None:
+            self.library.summarised(job.scope)
         if finished.events:
             self.watch.happened(job.scope, finished.events)
         if finished.digest is not None:

@@ -49,12 +49,17 @@ class FactWriter:
         async with nullcontext() if self.alone is None else self.alone(scope):
             for _ in range(TRIES):
                 shelf = await self.library.renewed(scope)
-                changes = shelf.changes
+                facts, changes = shelf.facts, shelf.changes
                 carried = await self._decided(scope, shelf, decide)
                 written = Written(carried, await self._forgotten(scope, carried.facts))
                 if not await holds():
                     raise Left
-                if await self.library.shelf(scope) is shelf and shelf.changes == changes:
+                # What this process has learnt is counted; what others write may be heard of a second late.
+                stored = {fact.id: fact for fact in await self.library.facts.all(scope)}
+                stands = all(stored.get(row.id) == facts.get(row.id) for row in carried.facts)
+                if not stands:
+                    shelf.stated_as_of = None  # read anew
+                elif await self.library.shelf(scope) is shelf and shelf.facts is facts and shelf.changes == changes:
                     break
             else:
                 raise Failed("facts keep changing")

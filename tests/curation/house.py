@@ -119,7 +119,14 @@ class House:
         storage, executor, wrap = self.storage, ThreadPoolExecutor(1), self.wrapped
         jobs = wrap(storage.jobs)
         self.library = Library(
-            wrap(storage.facts), wrap(storage.archive), storage.states, storage.wipes, executor, self.tasks
+            wrap(storage.facts),
+            wrap(storage.archive),
+            storage.states,
+            storage.wipes,
+            executor,
+            self.tasks,
+            foreign_writes=storage.database.foreign_writes,
+            jobs=storage.jobs,
         )
         caller = Caller(
             wrap(self.model), self.settings, jobs, wrap(storage.accounts), self.tasks, self.owner, self.clock

@@ -7,7 +7,7 @@ import pytest
 
 from proxy.curation.asking import consolidation
 from proxy.curation.carrying import Carried
-from proxy.curation.consolidating import MOST_GROUPS, MOST_OF_GROUP, candidates, consolidated, fresh, undone
+from proxy.curation.consolidating import MOST_OF_GROUP, candidates, consolidated, fresh, undone
 from proxy.curation.prompts import Prompts
 from proxy.types import SELF_CORRECTION, Fact
 from proxy.types.curation import OutcomeLine
@@ -63,9 +63,6 @@ def test_a_fact_is_in_one_group_and_groups_are_bounded() -> None:
     assert max(map(len, groups)) <= MOST_OF_GROUP
     names = [each.id for group in groups for each in group]
     assert len(names) == len(set(names))
-    letters = "klmnopqrstuvwxyz"
-    pairs = [fact(n, f"{n} {letters[n // 2] * 9}", key=f"{letters[n // 2] * 9}-{n + 2}") for n in range(32)]
-    assert len(candidates(pairs, nothing)) == MOST_GROUPS
 
 
 def test_among_many_facts_those_that_share_words_are_found() -> None:

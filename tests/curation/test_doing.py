@@ -6,6 +6,7 @@ from typing import Any, get_args
 
 import pytest
 
+from proxy.curation.consolidating import MOST_GROUPS
 from proxy.curation.digesting import JOINED, spanned, subject_of
 from proxy.curation.doing import SETTLED
 from proxy.memory.commands import Order
@@ -220,6 +221,42 @@ async def test_what_says_the_same_becomes_one_and_is_asked_about_once(house: Hou
         await house.work(later=10)
     assert [job.reason for job in await house.jobs("consolidate")] == ["", "nothing new"]
     assert len(house.model.asked) == 1
+
+
+async def test_what_one_message_stated_is_compared_although_something_else_of_it_was_forgotten(house: House) -> None:
+    shared = (b"one message.....",)
+    one = fact(1, "Trabaja en Google", key="trabajo", domain="work", links=shared)
+    other = fact(2, "Trabaja en Google como programadora", key="empleo", domain="work")
+    await house.knows(one, other, fact(3, "Vive en Puebla", key="ciudad", links=shared))
+    gone = [each for each in await house.facts() if each.value == "Vive en Puebla"]
+    await house.library.forget(SCOPE, gone)
+    house.storage.jobs.arm(SCOPE, "consolidate", "", house.now)
+    await house.work(later=10)
+    assert (await house.job("consolidate")).state == "done"
+    assert len(house.model.asked) == 1
+
+
+async def test_of_many_groups_each_is_asked_about_once(house: House) -> None:
+    number = MOST_GROUPS + 3
+    for each in range(number):
+        name = "klmnopqrstuvwxyz"[each] * 8
+        await house.knows(
+            fact(100 + 2 * each, f"{name} {each}", key=name),
+            fact(101 + 2 * each, f"{name} {each + 70}", key=f"{name}s"),
+        )
+    for _ in range(3):
+        house.storage.jobs.arm(SCOPE, "consolidate", "", house.now)
+        await house.work(later=10)
+    shown = [said.count("\n\n") + 1 for said in house.model.shown]
+    assert shown == [MOST_GROUPS, 3]
+
+
+async def test_a_summary_is_there_for_the_next_fold_of_the_same_process(house: House) -> None:
+    assert not (await house.library.shelf(SCOPE)).summaries
+    house.model.says = [GOLD]
+    await house.said(*SAID)
+    await house.work()
+    assert len((await house.library.shelf(SCOPE)).summaries or ()) == 1
 
 
 # --- diaries ----------------------------------------------------------------------------------------------------------

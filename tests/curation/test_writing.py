@@ -85,6 +85,27 @@ async def test_facts_that_change_meanwhile_are_decided_about_anew(house: House) 
     assert len(await house.values()) == 3
 
 
+async def test_what_another_process_changes_meanwhile_is_not_written_over(tmp_path: Path) -> None:
+    async with opened(tmp_path) as house, opened(tmp_path) as other:
+        await house.knows(fact(1, "Vive en Puebla", key="ciudad"))
+        seen: list[str] = []
+
+        def decide(facts: Mapping[str, Fact], _: Callable[[bytes], bool]) -> Carried:
+            (known,) = facts.values()
+            seen.append(known.value)
+            return Carried((replace(known, confidence="low"),))
+
+        async def meanwhile() -> bool:
+            if len(seen) == 1:
+                (known,) = await other.facts()
+                await other.knows(replace(known, value="Vive en Puebla, en La Paz", source="explicit"))
+            return True
+
+        await house.doing.writer.carry_out(SCOPE, decide, meanwhile)
+        assert seen == ["Vive en Puebla", "Vive en Puebla, en La Paz"]
+        assert [each.source for each in await other.facts()] == ["explicit"]
+
+
 async def test_facts_that_never_rest_are_left_for_later(house: House) -> None:
     async def meanwhile() -> bool:
         house.library.learn(SCOPE, await house.library.shelf(SCOPE), [OLD])
