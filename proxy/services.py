@@ -16,6 +16,7 @@ from proxy.curation.arming import Arming
 from proxy.curation.doing import Doing
 from proxy.curation.prompts import Prompts
 from proxy.curation.spending import Caller
+from proxy.curation.watching import Unwatched
 from proxy.curation.working import Curator
 from proxy.curation.writing import FactWriter
 from proxy.embedding import Embedder
@@ -237,6 +238,7 @@ def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
             count=counter.text,
             embed=vectors.of,
             executor=executor,
+            watch=files or Unwatched(),
             on_line=metrics.curated,
         )
         curator = Curator(arming, doing, storage.jobs, tasks, metrics.failed_open, on_job=metrics.worked)

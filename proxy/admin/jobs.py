@@ -109,7 +109,7 @@ async def run(call: Call, admin: Admin, asked: Run) -> Answer:
     elif not _is_named(asked):
         raise BadRequest("subject names no such job", param="subject")
     now = time()
-    services.storage.jobs.arm(scope, asked.kind, asked.subject, now, sooner=True)
+    services.storage.jobs.arm(scope, asked.kind, asked.subject, now, sooner=True, anyway=True)
     await services.storage.jobs.flush()
     return as_json({"scope": scope, "kind": asked.kind, "subject": asked.subject, "due_at": now}, 202)
 

@@ -8,6 +8,7 @@ Pure:
     answers.py        what it answers, read: operations, events, summary; anything else is refused with a reason
     evidence.py       the quotation that an operation rests on: whether the user said it, and what it states
     operations.py     operations against the facts as they are now: what is carried out, what is refused and why
+    retracting.py     orders to forget that came before the model has read what they are about
     carrying.py       the facts as a job changes them: carried out twice is carried out once
     telling.py        events, a summary and a name for the conversation, out of an answer
     consolidating.py  facts that may be the same or contradict each other, and what a model says of them

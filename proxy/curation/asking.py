@@ -42,7 +42,7 @@ class Question:
 
 
 class Shown(msgspec.Struct, frozen=True):
-    """What the model was shown, for the reader of its answer."""
+    """The facts and turns that the model was shown, for the reader of its answer."""
 
     facts: dict[str, tuple[str, str]] = {}  # by short id: id and version
     turns: tuple[str, ...] = ()  # links of turns, in hex, in their order: the first is turn 1

@@ -1,6 +1,6 @@
 """Facts as a job changes them. Carrying out an answer twice is the same as once: the ids of the facts that it makes are
-hashes of the job and the operation's number, its times are those of what the user said, and it is judged each time
-against the facts as they were before the job has changed any.
+hashes of the job, its answer and the operation's number, its times are those of what the user said, and it is judged
+each time against the facts as they were before the job has changed any.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -46,8 +46,9 @@ class Source:
 
 
 def code_of(job: Job, kind: str, number: int) -> str:
-    """Returns 16 hex digits that name element `number` of the job's answer."""
-    name = "\0".join((job.scope, str(job.id), kind, str(number)))
+    """Returns 16 hex digits that name element `number` of the job's answer. Another answer of the same job, which is
+    asked anew after something was forgotten, has other names."""
+    name = "\0".join((job.scope, str(job.id), kind, str(number), blake2b(job.answer, digest_size=8).hexdigest()))
     return blake2b(name.encode("utf-8", "replace"), digest_size=8).hexdigest()
 
 

@@ -35,8 +35,8 @@ MOST_GROUPS, MOST_OF_GROUP = 12, 6
 
 
 def candidates(facts: Sequence[Fact], cosine: Callable[[str, str], float | None]) -> list[tuple[Fact, ...]]:
-    """Returns groups of facts that hold and may be one or contradict each other, the most alike first. `cosine`: of two
-    values, None if it is not known. Facts of persons alone make no group: a model may not change them."""
+    """Returns groups of facts that hold and may be one or contradict each other. `cosine`: of two values, None if it is
+    not known. Facts of persons alone make no group: a model may not change them."""
     holding = sorted(
         (fact for fact in facts if fact.superseded_by is None and fact.domain != SELF_CORRECTION),
         key=lambda fact: fact.id,
@@ -47,7 +47,7 @@ def candidates(facts: Sequence[Fact], cosine: Callable[[str, str], float | None]
         if not (is_a_persons(one) and is_a_persons(other)) and _may_be_one(one, other, cosine)
     ]
     by_id = {fact.id: fact for fact in holding}
-    return [tuple(by_id[name] for name in group) for group in _joined(alike)][:MOST_GROUPS]
+    return [tuple(by_id[name] for name in group) for group in _joined(alike)]
 
 
 def fresh(groups: Iterable[Sequence[Fact]], shown: Iterable[bytes]) -> list[tuple[Fact, ...]]:

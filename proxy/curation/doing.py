@@ -12,13 +12,13 @@ from functools import partial
 from time import time
 from typing import Protocol, TypeAlias, TypeVar, get_args
 
-from proxy.curation import answers, asking, consolidating, digesting, operations
+from proxy.curation import answers, asking, consolidating, digesting, operations, retracting
 from proxy.curation.asking import Question
-from proxy.curation.carrying import Carried
 from proxy.curation.prompts import Prompts
+from proxy.curation.retracting import OrdersSince
 from proxy.curation.spending import Caller, Failed, Left, Unaffordable, attempts_of
 from proxy.curation.watching import CurationWatch, Unwatched
-from proxy.curation.writing import Decide, FactWriter
+from proxy.curation.writing import Decide, FactWriter, Written
 from proxy.embedding import EmbeddingUnavailable
 from proxy.memory.library import Library
 from proxy.storage.jobs import JobStore
@@ -43,6 +43,7 @@ PAGE = 100  # turns that are looked up at once
 MOST_TURNS = 1_000  # of a conversation that are read; of a longer one the newest
 MOST_COMPARED = 500  # facts of a scope that are compared, the newest
 EMBEDDED_AT_ONCE = 8
+MOST_REMEMBERED = 200  # jobs of a scope by which it is known what was compared before
 EMBEDDING_DEADLINE = 20.0  # seconds
 SETTLED = 3_600.0  # seconds after a change of facts at which they are put in order
 LATE = 60.0  # seconds after a span at which it is digested: what ends with it is in
@@ -54,7 +55,7 @@ OF_FACTS = frozenset(get_args(OperationName))
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Doing:
-    """Does jobs for one owner."""
+    """The work on jobs, for one owner."""
 
     caller: Caller
     writer: FactWriter
@@ -91,13 +92,14 @@ class Doing:
             is_last = attempts_of(job) >= LAST_ATTEMPT
             job = await self.caller.ask(job, question, _missing if is_last else _unreadable)
         turns = await self._turns_of(job)
-        if not turns:
-            raise Left
+        if not turns:  # they have expired since
+            return await self._finish(job, Finished(reason="nothing new"))
         now = self.clock()
-        carried = await self._carried(
-            job, lambda facts, gone: operations.extracted(job, turns, facts, forgotten=gone, now=now)
+        orders = await self._orders(job, turns)
+        written = await self._carried(
+            job, lambda facts, gone: operations.extracted(job, turns, facts, forgotten=gone, now=now, orders=orders)
         )
-        last = turns[-1]
+        carried, last = written.carried, turns[-1]
         found = carried.summary
         summary = None if found is None else StoredSummary(last.link, job.subject, last.at, found)
         for subject in {digesting.subject_of("hour", event.at) for event in carried.events}:
@@ -109,7 +111,7 @@ class Doing:
         return await self._finish(
             job,
             Finished(carried.lines, carried.events, summary=summary, slug=carried.slug),
-            carried.facts,
+            written,
         )
 
     async def _unread(self, scope: str, session: str, beside: Sequence[ArchivedTurn] = ()) -> tuple[ArchivedTurn, ...]:
@@ -155,6 +157,15 @@ class Doing:
         turns = await self.library.archive.containing(job.scope, job.read)
         return tuple(sorted((turn for turn in turns if turn.link in shown), key=lambda turn: shown[turn.link]))
 
+    async def _orders(self, job: Job, turns: Sequence[ArchivedTurn]) -> OrdersSince:
+        """Returns the orders to forget: of this conversation, and of any that this process has just heard."""
+        archive, scope = self.library.archive, job.scope
+        newest = await archive.latest(scope, job.subject)
+        path = () if newest is None else await archive.path(scope, newest.link, PAGE)
+        every = {turn.link: turn for turn in (*turns, *path)}.values()
+        given = await self._in_thread(partial(retracting.given_in, sorted(every, key=lambda turn: turn.number)))
+        return lambda at, number: (*retracting.since(given, at, number), *self.library.orders.since(scope, at))
+
     # --- facts in order -----------------------------------------------------------------------------------------------
 
     async def _consolidate(self, job: Job) -> bool:
@@ -163,23 +174,21 @@ class Doing:
             facts = [fact for fact in shelf.facts.values() if fact.superseded_by is None]
             facts = sorted(facts, key=lambda fact: fact.created_at)[-MOST_COMPARED:]
             cosine = await self._cosines([fact.value for fact in facts])
-            groups = await self._in_thread(partial(consolidating.candidates, facts, cosine))
+            alike = await self._in_thread(partial(consolidating.candidates, facts, cosine))
+            done = await self.jobs.jobs(job.scope, states=("done",), limit=MOST_REMEMBERED) if alike else []
+            shown = [each.shown for each in done if each.kind == "consolidate"]
+            groups = (await self._in_thread(partial(consolidating.fresh, alike, shown)))[: consolidating.MOST_GROUPS]
             if not groups:
                 return await self._finish(job, Finished(reason="nothing new"))
             question = await self._questioned(partial(asking.consolidation, groups))
-            if await self._was_asked(job, question):
-                return await self._finish(job, Finished(reason="nothing new"))
+            # A fact may hold of which one message was forgotten: what is asked about does not rest on that one.
+            gone = await self.library.archive.forgotten_at(job.scope, question.read)
+            question = replace(question, read=tuple(link for link in question.read if link not in gone))
             await self.caller.reserve(job, question)
             job = await self.caller.ask(job, question, _unreadable)
         now = self.clock()
-        carried = await self._carried(job, lambda facts, _: consolidating.consolidated(job, facts, now=now))
-        return await self._finish(job, Finished(carried.lines), carried.facts)
-
-    async def _was_asked(self, job: Job, question: Question) -> bool:
-        """Tells whether the last consolidation was about the same facts, as they still are."""
-        done = await self.jobs.jobs(job.scope, states=("done",))
-        last = next((each for each in done if each.kind == "consolidate" and each.shown), None)
-        return last is not None and last.shown == question.shown
+        written = await self._carried(job, lambda facts, _: consolidating.consolidated(job, facts, now=now))
+        return await self._finish(job, Finished(written.carried.lines), written)
 
     async def _cosines(self, texts: Sequence[str]) -> Callable[[str, str], float | None]:
         """Returns the cosine of two of these texts; of any, None, where there are no vectors."""
@@ -248,20 +257,22 @@ class Doing:
         model = self.caller.model
         return await self._in_thread(lambda: asks(prompts=self.prompts, settings=model.settings, schemas=model.schemas))
 
-    async def _carried(self, job: Job, decide: Decide) -> Carried:
+    async def _carried(self, job: Job, decide: Decide) -> Written:
         return await self.writer.carry_out(job.scope, decide, lambda: self.caller.holds(job))
 
-    async def _finish(self, job: Job, finished: Finished, facts: Sequence[Fact] = ()) -> bool:
+    async def _finish(self, job: Job, finished: Finished, written: Written | None = None) -> bool:
         """Ends the job, once what it has armed is durable. Returns False if there was nothing to do. Raises Left if
         it may not end so."""
-        at = self.clock()
         await self.jobs.flush()
-        is_finished = await self.jobs.finish(job.id, self.caller.owner, finished, at)
+        is_finished = await self.jobs.finish(job.id, self.caller.owner, finished, self.clock())
         if not is_finished:
-            await self.writer.spare(job.scope, facts, since=at - self.caller.lease)
+            if written is not None:
+                await self.writer.spare(job.scope, written)
             raise Left
         for line in finished.lines:
             self.on_line(line)
+        if finished.summary is not None:
+            self.library.summarised(job.scope)
         if finished.events:
             self.watch.happened(job.scope, finished.events)
         if finished.digest is not None:

@@ -1,4 +1,4 @@
-"""What an operation rests on: a quotation of a user message that the model was shown, in the user's own words."""
+"""The evidence of an operation: a quotation of a user message that the model was shown, in the user's own words."""
 
 import re
 from collections.abc import Callable, Mapping

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from proxy.types import Json
 
-MOST_ANSWER = 4_096  # tokens that an answer may have
+MOST_ANSWER = 2_048  # tokens that an answer may have: what they can cost must be set aside before each call
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,9 +14,10 @@ from proxy.curation.answers import Answer, Operation, clean, read
 from proxy.curation.asking import Shown, shown_of, version_of
 from proxy.curation.carrying import Carried, Changes, base_key, cut, is_a_persons, is_same, key_of, mentions
 from proxy.curation.evidence import Evidence, RefusedError, evidence, stated, tells_end
+from proxy.curation.retracting import OrdersSince, is_retracted
 from proxy.language.words import terms
 from proxy.memory.commands import mark
-from proxy.memory.facts import sayable
+from proxy.memory.facts import fact_of, sayable
 from proxy.memory.signals import analyse
 from proxy.types import SELF_CORRECTION, ArchivedTurn, Fact, Statement
 from proxy.types.curation import Job, OutcomeLine
@@ -30,7 +31,7 @@ _ANY = "personal"  # domain of a fact that the model gives none
 
 @dataclass(frozen=True, slots=True)
 class _Done:
-    """What an operation has done."""
+    """The result of an operation."""
 
     fact: Fact  # that it made or changed
     before: tuple[Fact, ...] = ()  # that it ended
@@ -44,10 +45,11 @@ def extracted(
     *,
     forgotten: Callable[[bytes], bool],
     now: float,
+    orders: OrdersSince = lambda _at, _number: (),
 ) -> Carried:
     """Carries out the answer of an extraction. `turns`: those that the model was shown, as far as they are in the
-    archive. `facts`: all of the scope, by id. `forgotten`: tells whether a link, or the mark of a value, is. Times are
-    those of the turns; none is later than `now`."""
+    archive. `facts`: all of the scope, by id. `forgotten`: tells whether a link, or the mark of a value, is. `orders`:
+    to forget, given since a turn. Times are those of the turns; none is later than `now`."""
     answer = read(job.answer)
     if isinstance(answer, str):
         return Carried(lines=(OutcomeLine("", "refused", answer),))
@@ -58,7 +60,7 @@ def extracted(
         for number, link in enumerate(shown.turns, 1)
         if (turn := by_link.get(link)) is not None
     }
-    carrying = _Extraction(job, answer, shown, numbered, facts, forgotten)
+    carrying = _Extraction(job, answer, shown, numbered, facts, forgotten, orders)
     lines = [carrying.line(number, operation) for number, operation in enumerate(answer.operations)]
     events, told = telling.events(job, answer.events, numbered, forgotten)
     summary, slug = telling.summary(answer.summary, numbered), telling.slug(answer.slug)
@@ -87,8 +89,9 @@ class _Extraction:
         turns: Mapping[int, ArchivedTurn],
         facts: Mapping[str, Fact],
         forgotten: Callable[[bytes], bool],
+        orders: OrdersSince,
     ) -> None:
-        self._shown, self._turns, self._forgotten = shown, turns, forgotten
+        self._shown, self._turns, self._forgotten, self._orders = shown, turns, forgotten, orders
         ended: dict[str, set[float]] = defaultdict(set)
         for each in answer.operations:
             if each is not None and (turn := turns.get(each.turn or 0)) is not None:
@@ -219,11 +222,18 @@ class _Extraction:
             raise RefusedError("too long")
         if not is_supported:
             value = stated(value, found)
-        if self._forgotten(mark(value)):
+        if self._forgotten(mark(value)) or self._is_retracted(operation, value, found):
             raise RefusedError("forgotten")
         if self.changes.ended_since(value, found.source.at):
             raise RefusedError("ended since")
         return value
+
+    def _is_retracted(self, operation: Operation, value: str, found: Evidence) -> bool:
+        """Tells whether the user has ordered since to forget it."""
+        if not (orders := self._orders(found.source.at, found.source.turn)):
+            return False
+        said = Statement(domain_of(operation.domain), key_of(operation.key or ""), value, "medium")
+        return is_retracted(fact_of(said, "", found.source.at), orders)
 
     def _is_about(self, operation: Operation, value: str, fact: Fact) -> bool:
         """Tells whether an operation means the fact that it names: by its key, which is not that of another one that

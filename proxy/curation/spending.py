@@ -44,7 +44,7 @@ class Left(Exception):
     """The job has another owner by now, or something that it is about was forgotten."""
 
 
-WAITED = frozenset({"per_day", "share", "changed"})  # reasons to be put off that are no failures
+WAITED = frozenset({"per_day", "share"})  # reasons to be put off that are no failures
 
 
 def attempts_of(job: Job) -> int:

@@ -1,4 +1,4 @@
-"""What an answer tells beside its operations: events, a summary, a name for the conversation."""
+"""The rest of an answer, beside its operations: events, a summary, a name for the conversation."""
 
 from collections.abc import Callable, Mapping, Sequence
 

@@ -21,10 +21,13 @@ from proxy.types.curation import Job
 log = logging.getLogger(__name__)
 
 POLL = 5.0  # seconds between two looks for jobs that are due
+UNREAD = 30.0  # the same, where it could not be told whether any is
 DEADLINE = 300.0  # seconds of one job, its call included
 MOST_ATTEMPTS = 5
 BACKOFF, GROWTH = 60.0, 4.0  # seconds after the first failure; how many times longer after each further one
 GRACE = 3.0  # seconds that a call under way has to end when the process does
+
+_OF_STORAGE = frozenset({"StorageError", "Unavailable", "Unfit", "DatabaseCorrupt"})  # errors
 
 Result: TypeAlias = Literal["done", "nothing", "put-off", "unaffordable", "given-up", "left"]
 
@@ -74,16 +77,20 @@ class Curator:
             self._running = self.tasks.spawn(self._work_off(), name="memory's model")
 
     async def _work_off(self) -> None:
+        pause = POLL
         try:
             while self._again and not self._stopping:
                 attempts = Attempts(self.on_failure)
                 self._again = False
                 worked = await attempts.run("memory", self.work(), fallback=False, deadline=2 * DEADLINE)
                 self._again = self._again or worked
+                if attempts.failed:
+                    pause = UNREAD
+                    break
         finally:
             self._running = None
             if not self._stopping:
-                self._timer = asyncio.get_running_loop().call_later(POLL, self._look)
+                self._timer = asyncio.get_running_loop().call_later(pause, self._look)
 
     async def work(self) -> bool:
         """Takes a job that is due and works on it; False if none is. Raises StorageError if nobody can tell."""
@@ -93,7 +100,7 @@ class Curator:
         attempts = Attempts(self.on_failure)
         result = await attempts.run("memory", self._worked_on(job), fallback=None, deadline=DEADLINE)
         if result is None:
-            why = "storage" if attempts.failed["memory"] in _UNREAD else "failed"
+            why = "storage" if attempts.failed["memory"] in _OF_STORAGE else "failed"
             result = await self._failed(job, why)
         self.on_job(job.kind, result)
         return True
@@ -107,7 +114,7 @@ class Curator:
             await self.jobs.put_off(job.id, self.doing.caller.owner, (self.clock() // DAY + 1) * DAY, short.limit)
             return "unaffordable"
         except Left:
-            await self.jobs.put_off(job.id, self.doing.caller.owner, self.clock(), "changed")
+            await self.jobs.put_off(job.id, self.doing.caller.owner, self.clock() + BACKOFF, "changed")
             return "left"
         except Failed as failed:
             return await self._failed(job, failed.reason)
@@ -123,6 +130,3 @@ class Curator:
             extra={"job": job.id, "kind": job.kind, "attempt": job.attempts, "why": reason, "given_up": is_last},
         )
         return "given-up" if is_last else "put-off"
-
-
-_UNREAD = frozenset({"StorageError", "Unavailable", "Unfit", "DatabaseCorrupt"})

@@ -10,7 +10,6 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
-from time import time
 from typing import TypeAlias
 
 from proxy.curation.carrying import Carried
@@ -21,12 +20,19 @@ from proxy.memory.shelf import Shelf
 from proxy.storage.base import StorageError
 from proxy.types import Fact
 
-SKEW = 2.0  # seconds by which clocks of machines differ
 TRIES = 4  # decisions on facts that change meanwhile
 
 WasForgotten: TypeAlias = Callable[[bytes], bool]  # of the link of a message, or the mark of a value
 # Decides on all facts of a scope, by id. Pure: it is asked several times.
 Decide: TypeAlias = Callable[[Mapping[str, Fact], WasForgotten], Carried]
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The result of an answer, whose facts are written."""
+
+    carried: Carried
+    gone: frozenset[bytes]  # of what its facts can be forgotten by: forgotten before they were written
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,36 +42,38 @@ class FactWriter:
     library: Library
     executor: Executor
     alone: Callable[[str], AbstractAsyncContextManager[None]] | None  # holds a scope, of several processes that learn
-    clock: Callable[[], float] = time
 
-    async def carry_out(self, scope: str, decide: Decide, holds: Callable[[], Awaitable[bool]]) -> Carried:
+    async def carry_out(self, scope: str, decide: Decide, holds: Callable[[], Awaitable[bool]]) -> Written:
         """Decides and writes; returns what was decided. Its facts are durable then. `holds` tells whether this is
         still our work. Raises Left, Failed, StorageError."""
-        began = self.clock() - SKEW
         async with nullcontext() if self.alone is None else self.alone(scope):
             for _ in range(TRIES):
                 shelf = await self.library.renewed(scope)
-                changes = shelf.changes
+                facts, changes = shelf.facts, shelf.changes
                 carried = await self._decided(scope, shelf, decide)
+                written = Written(carried, await self._forgotten(scope, carried.facts))
                 if not await holds():
                     raise Left
-                if await self.library.shelf(scope) is shelf and shelf.changes == changes:
+                # What this process has learnt is counted; what others write may be heard of a second late.
+                stored = {fact.id: fact for fact in await self.library.facts.all(scope)}
+                stands = all(stored.get(row.id) == facts.get(row.id) for row in carried.facts)
+                if not stands:
+                    shelf.stated_as_of = None  # read anew
+                elif await self.library.shelf(scope) is shelf and shelf.facts is facts and shelf.changes == changes:
                     break
             else:
                 raise Failed("facts keep changing")
             rows = [row for row in carried.facts if shelf.facts.get(row.id) != row]
             await self._write(scope, shelf, rows)
-        await self.spare(scope, carried.facts, since=began)
-        return carried
+        await self.spare(scope, written)
+        return written
 
-    async def spare(self, scope: str, rows: Sequence[Fact], *, since: float) -> None:
-        """Takes back those of these facts that were forgotten since then, or whose messages were. Raises
-        StorageError."""
-        names = {row.id: {mark(row.value), *row.links} for row in rows}
-        asked = tuple({name for each in names.values() for name in each})
-        found = await self.library.archive.forgotten_at(scope, asked) if asked else {}
-        gone = {name for name, at in found.items() if at >= since}
-        if ids := [row for row, each in names.items() if not gone.isdisjoint(each)]:
+    async def spare(self, scope: str, written: Written) -> None:
+        """Takes back those of these facts that were forgotten since they were decided about, or whose messages were.
+        Raises StorageError."""
+        rows = written.carried.facts
+        gone = await self._forgotten(scope, rows) - written.gone
+        if ids := [row.id for row in rows if not gone.isdisjoint(_names(row))]:
             shelf = await self.library.shelf(scope)
             for name in ids:
                 shelf.facts.pop(name, None)
@@ -87,6 +95,10 @@ class FactWriter:
             known |= asked
             gone |= (await self.library.archive.forgotten_at(scope, tuple(asked))).keys()
 
+    async def _forgotten(self, scope: str, rows: Sequence[Fact]) -> frozenset[bytes]:
+        names = tuple({name for row in rows for name in _names(row)})
+        return frozenset(await self.library.archive.forgotten_at(scope, names)) if names else frozenset()
+
     async def _write(self, scope: str, shelf: Shelf, rows: Sequence[Fact]) -> None:
         if not rows:
             return
@@ -95,6 +107,11 @@ class FactWriter:
         there = {fact.id for fact in await self.library.facts.all(scope)}
         if any(row.id not in there for row in rows):
             raise StorageError("what the model has found could not be stored")
+
+
+def _names(fact: Fact) -> set[bytes]:
+    """Returns what it can be forgotten by."""
+    return {mark(fact.value), *fact.links}
 
 
 def _deciding(decide: Decide, facts: Mapping[str, Fact], gone: Collection[bytes], asked: set[bytes]) -> Carried:

@@ -60,7 +60,7 @@ async def _asked(
 
 
 async def _run(client: httpx.AsyncClient, scope: str, kind: str, subject: str) -> None:
-    """Has a job done now, and waits for its end."""
+    """Arms a job for now, and waits for its end."""
     (await client.post(JOBS, json={"scope": scope, "kind": kind, "subject": subject})).raise_for_status()
     await _done(client, kind, subject)
 

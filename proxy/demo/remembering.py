@@ -20,7 +20,7 @@ _ENTRY = re.compile(r"^- (.+)$", re.MULTILINE)
 
 @cache
 def written() -> Mapping[str, Any]:
-    """What was written for the model, and the conversations that it is for."""
+    """The text of talk/memory.yaml: conversations, and what is written for them."""
     found: Mapping[str, Any] = yaml.safe_load((Path(__file__).parent / "talk" / "memory.yaml").read_text("utf-8"))
     return found
 
@@ -44,7 +44,7 @@ def _extracted(asked: str) -> Mapping[str, Any]:
     ]
     events = [{"turn": turn, "text": each["text"]} for turn, each in _quoted(written()["events"], said)]
     topic = said[0][1][:60] if said else ""
-    summary = {"topic": topic, "discussed": [], "outcome": "", "decisions": [], "open_questions": []}
+    summary: Mapping[str, Any] = {"topic": topic, "discussed": [], "outcome": "", "decisions": [], "open_questions": []}
     return {"operations": operations, "events": events, "summary": summary, "slug": "demo-conversation"}
 
 

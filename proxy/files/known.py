@@ -7,10 +7,13 @@ from hashlib import blake2b
 
 from proxy.files.document import APART, Bullet, domain_of, one_line
 from proxy.files.names import SHORT, long_code
-from proxy.types import Confidence, Fact, FactSource
+from proxy.language.words import terms
+from proxy.memory.facts import is_one_fact, sayable
+from proxy.types import SELF_CORRECTION, Confidence, Fact, FactSource
 
 SOURCE: FactSource = "file"
 _SURE: Confidence = "high"
+_COMPARED = 32  # facts with which a new line is compared word by word
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,12 +77,23 @@ class KnownFacts:
         self.by_id[fact.id] = self.written[fact.id] = fact
 
     def add(self, text: str, said: Said) -> Fact:
-        """Adds the fact of a new line, under a key that is free in its domain."""
+        """Adds the fact of a new line, under a key that is free in its domain. What a model had found and the line says
+        in the user's own words gives way to it."""
         key = self._free(said.domain, said.key)
         name = self._name(said.domain, key, text)
         fact = Fact(name, said.domain, key, text, _SURE, SOURCE, "", 0, self.now, self.now, pinned=said.pinned)
         self._put(fact)
+        for found in self._found_by_model(text):
+            self._put(replace(found, superseded_by=name, superseded_at=self.now, doubted_by=None))
         return fact
+
+    def _found_by_model(self, text: str) -> list[Fact]:
+        """Returns the facts that a model had found and that `text` says in other words."""
+        found = (fact for fact in self.by_id.values() if fact.source == "auto" and fact.superseded_by is None)
+        said = frozenset(terms(text))
+        near = [fact for fact in found if not said.isdisjoint(sayable(fact)) and fact.domain != SELF_CORRECTION]
+        near.sort(key=lambda fact: (-len(said & sayable(fact)), fact.id))
+        return [fact for fact in near[:_COMPARED] if is_one_fact(fact.value, text)]
 
     def change(self, old: Fact, text: str) -> Fact:
         """Replaces a fact by one with another text, and returns that."""

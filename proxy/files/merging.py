@@ -290,6 +290,8 @@ def _lines(
         if (shown := outcomes[place]) is None:
             continue
         fact = known.by_id[shown.fact]
+        if fact.superseded_by is not None:  # a line below says it in the user's own words
+            continue
         assert isinstance(line, Bullet)
         text = one_line(fact.value)
         if line.code is not None and line.text == text and not shown.is_moved and known.of(line) == fact.id:

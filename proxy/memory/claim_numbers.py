@@ -13,7 +13,7 @@ _GROUPED = re.compile(r"\d{1,3}(?:[.,]\d{3})+$")
 _DATE = re.compile(r"(\d{1,2})[/.](\d{1,2})[/.](\d{4}|\d{2})$")
 _SHORT_DATE = re.compile(r"(\d{1,2})/(\d{1,2})$")
 _TEN, _TEEN, _HUNDRED, _THOUSAND = 10, 20, 100, 1_000
-_NOON, _LAST_HOUR, _LAST_DAY = 12, 24, 31
+_NOON, _LAST_HOUR, _LAST_DAY, _HOUR = 12, 24, 31, 60
 _SHORT_MONTH = 3  # letters of a month that is also another word: "may", "mar"
 _MINUTES = {"media": 30, "cuarto": 15}
 _PAST = {"half": 30, "quarter": 15}  # "half past three"
@@ -64,11 +64,40 @@ def _number(said: Sequence[str], at: int, table: Wording) -> Figures | None:
     if said[at] in _METRES and at and said[at - 1] in {"un", "uno"}:
         rest, end = _spelt(said, at + 1, table)
         return Figures((f"1.{rest:02}" if rest else "1", "metro"), end) if (rest or 0) < _HUNDRED else None
+    if (before := _before_hour(said, at, table)) is not None:
+        return before
     if said[at] in _PAST and "past" in said[at + 1 : at + 2] and at + 2 < len(said):
         hour = said[at + 2] if said[at + 2].isdigit() else str(table.numbers.get(said[at + 2], ""))
         return Figures((f"{hour}:{_PAST[said[at]]}",), at + 3) if hour else None
+    if said[at] in table.years[0] and at and said[at - 1] in {"a", "un", "one"}:
+        return _and_half("1", [*said[at : at + _FOLLOWING], *[""] * _FOLLOWING], at, table)
+    if said[at] in table.halves:
+        articles = {"a", "una", "un"} & {*said[at + 1 : at + 2]}
+        times, end = _spelt(said, at + 1 + len(articles), table)
+        if times is not None and times >= _NOON:
+            return Figures((f"{times / 2:g}",), end)  # "half a dozen"
+        if times is not None and said[max(at - 1, 0)] in {"at", "by", "around", "about"}:
+            return Figures((f"{times}:30",), end)  # "half five"
     value, end = _spelt(said, at, table)
     return None if value is None else _timed(str(value), said, end, table)
+
+
+def _before_hour(said: Sequence[str], at: int, table: Wording) -> Figures | None:
+    """Returns the time of "quarter to six"."""
+    minutes = _less(said[at], table)
+    if not minutes or list(said[at + 1 : at + 2]) != ["to"]:
+        return None
+    hour, end = _spelt(said, at + 2, table)
+    if hour is None and said[at + 2 : at + 3] and said[at + 2].isdigit():
+        hour, end = int(said[at + 2]), at + 3
+    is_hour = hour is not None and 1 < hour <= _NOON
+    return _timed(f"{(hour or 0) - 1}:{_HOUR - minutes}", said, end, table) if is_hour else None
+
+
+def _less(word: str, table: Wording) -> int:
+    """Returns the minutes before an hour that a word means, 0 if none."""
+    minutes = _MINUTES.get(word, 0) or _PAST.get(word, 0) or table.numbers.get(word, 0)
+    return minutes if minutes in {5, 10, 15, 20, 25} else 0
 
 
 def _date(number: str, at: int, table: Wording) -> Figures | None:
@@ -90,6 +119,8 @@ def _of_figure(figure: re.Match[str], said: Sequence[str], at: int, table: Wordi
     number = re.sub("[.,]", "", number) if _GROUPED.match(number) else number.replace(",", ".")
     if not suffix and end < len(said) and said[end] in table.units:
         suffix, end = said[end], end + 1
+    if suffix == "%":
+        return Figures((number, "percent"), end)
     if suffix == "k" or table.numbers.get(suffix, 0) >= _THOUSAND:
         return Figures((f"{float(number) * table.numbers.get(suffix, _THOUSAND):.0f}", *extra), end)
     if suffix in {"am", "pm", "h", "hs"} and number.replace(".", "").replace(":", "").isdigit():
@@ -106,7 +137,8 @@ def _clock(time: str, is_late: bool = False, is_early: bool = False) -> str:
     """Returns a time as figures of 24 hours."""
     hour, _, minute = time.partition(":")
     hours = int(hour) % _NOON + _NOON if is_late else int(hour)
-    return f"{0 if is_early and hours == _NOON else hours}:{minute or '00'}"
+    hours = 0 if is_early and hours == _NOON else hours
+    return f"{hours}:{minute}" if minute.strip("0") else str(hours)
 
 
 def _timed(number: str, said: Sequence[str], end: int, table: Wording) -> Figures:
@@ -114,6 +146,10 @@ def _timed(number: str, said: Sequence[str], end: int, table: Wording) -> Figure
     following = [*said[end : end + _FOLLOWING], *[""] * _FOLLOWING]
     if following[0] in _METRES and (rest := _spelt(said, end + 1, table))[0] is not None and rest[0] < _HUNDRED:
         return Figures((f"{number}.{rest[0]:02}", "metro"), rest[1])
+    if (half := _and_half(number, following, end, table)) is not None:
+        return half
+    if following[0] == "menos" and (minutes := _less(following[1], table)) and number.isdigit():
+        number, end, following = f"{int(number) - 1}:{_HOUR - minutes}", end + 2, following[2:]
     if following[0] in _AND and following[1] in _MINUTES:
         number, end, following = f"{number}:{_MINUTES[following[1]]}", end + 2, following[2:]
     late = next((place for place in range(3) if following[place] in _AFTERNOON | _MORNING), None)
@@ -122,6 +158,17 @@ def _timed(number: str, said: Sequence[str], end: int, table: Wording) -> Figure
     if late is not None and is_hour and is_time and all(each in _OF_DAY for each in following[:late]):
         return Figures((_clock(number, following[late] in _AFTERNOON),), end + late + 1)
     return Figures((_clock(number) if ":" in number else number,), end)
+
+
+def _and_half(number: str, following: Sequence[str], end: int, table: Wording) -> Figures | None:
+    """Returns "two years and a half" and "two and a half years" in months."""
+    rest = [each for each in following if each not in {"a", "un", "una"}]
+    words = set(rest[:3])
+    years, month = table.years
+    if not number.isdigit() or words.isdisjoint(years) or words.isdisjoint(_AND) or words.isdisjoint(table.halves):
+        return None
+    last = max(at for at, each in enumerate(following) if each in years or each in table.halves)
+    return Figures((str(int(number) * _NOON + _NOON // 2), month), end + last + 1)
 
 
 def _spelt(said: Sequence[str], at: int, table: Wording) -> tuple[int | None, int]:
@@ -152,6 +199,8 @@ def _spelt(said: Sequence[str], at: int, table: Wording) -> tuple[int | None, in
 
 def _adds(value: int, number: int) -> bool:
     """Tells whether a number word adds to the value before it: "ninety one", "two hundred forty"."""
+    if value and value % _THOUSAND == 0:
+        return number < _THOUSAND
     if value % _HUNDRED == 0:
         return number < _HUNDRED or (value == 0 and number < _THOUSAND)
     return value % _TEN == 0 and number < _TEN and value % _HUNDRED >= _TEEN

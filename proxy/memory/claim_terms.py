@@ -30,7 +30,7 @@ _NO_NAMES = frozenset(["i", "i'm", "i've", "i'd", "i'll", "ok"])
 _JOINS = frozenset(["and", "y", "e", "but", "pero"])
 _TURNS = frozenset(["than", "que", "to", "a", "al", "over"])  # behind which stands what something is compared with
 _OF = frozenset(["de", "del", "of"])
-_GOT = frozenset(["get", "gets", "got", "getting"])
+_GOT = frozenset(["get", "gets", "got"])
 _DID = frozenset(["do", "does", "did", "would"])
 _MORE = frozenset(["mas", "menos", "mejor", "peor", "mayor", "menor", "antes"])
 _RATHER = frozenset(["than", "prefer", "prefers", "over", "rather"])
@@ -182,19 +182,21 @@ class _Reader:
 
     def terms(self) -> Iterator[Term]:
         """Yields the terms."""
-        at, part, last = 0, 0, ""
+        at, part, last, before = 0, 0, "", ""
         while at < len(self._words):
             made, end = self._at(at)
             if not made:
                 self._note(self._said[at])
+                before = before if self._skipped[at] else ""
                 at = end
                 continue
             kind = made[0][3]
             if self._joined:  # "Rufus and Bea" are of one part
                 part += kind != last or last not in {"name", "number", "person"}
+            behind = self._behind or (before if kind == "name" else "")  # "con mi perra Luz"
             for said, root, notions, each in made:
-                yield Term(said, root, notions, each, part, self._behind, self._turned, self._is_denied)
-            last, self._joined = made[-1][3], False
+                yield Term(said, root, notions, each, part, behind, self._turned, self._is_denied)
+            last, before, self._joined = made[-1][3], behind, False
             self._is_denied &= kind == "operator"
             self._behind = self._behind if kind in {"operator", "person"} else ""
             at = end
@@ -209,7 +211,7 @@ class _Reader:
             phrase, end = found
             name = " ".join(phrase.roots)
             kind: Kind = "person" if phrase.kind == "person" else "word"
-            if all(each in table.be or each in table.small for each in phrase.roots):
+            if all(each in table.be or each in table.light or each in table.small for each in phrase.roots):
                 kind = "light"
             return [(name, name, frozenset(phrase.names), kind)], end
         if self._says_nothing(at):
@@ -256,6 +258,8 @@ class _Reader:
         if said in table.perfect:
             return is_perfect(self._said, at, table)
         if said in _GOT:
+            if at and self._said[at - 1] in table.perfect:
+                return True
             return after.endswith("ed") or is_irregular(after)
         return (said in table.going and after in {"a", "to"}) or (said in _DID and bool(after))
 
@@ -264,6 +268,8 @@ def is_perfect(said: Sequence[str], at: int, table: Wording) -> bool:
     """Tells whether a participle follows "have", which stands at a place of folded words."""
     between = table.intensity | table.negations | _BETWEEN
     after = next((each for each in said[at + 1 :] if each not in between), "")
+    if after in _GOT:  # "have got" is "have"
+        return False
     if table.code == "es":
         return _PARTICIPLE.fullmatch(after) is not None
     return (len(after) >= _LEAST_PARTICIPLE and after.endswith("ed")) or is_irregular(after)

@@ -28,10 +28,13 @@ _ENDS = {
     "en": (("our", "or"), ("is", "iz"), ("yz", "ys"), ("enc", "ens"), ("y", "i")),
 }
 _DIPHTHONGS = (("ie", "e"), ("ue", "o"))
+_WITH_BE = 2  # words of a phrase that may lose "be"
 _LEAST_ENDING = 4  # letters of a root whose ending is read
 _VOWELS = "aeiou"
 
-_JOINED = re.compile(r"(\w{2,}[aei]r)(?:me|te|se|nos|l[aeo]s?)")  # an infinitive with its pronoun
+_SUPERLATIVE = re.compile(r"(?<=\w\w\w)isim[oa]s?$")
+# An infinitive or an order with its pronoun.
+_JOINED = re.compile(r"(\w+[aei]r(?=[mtsnl])|\w{3,}[ae](?=me$))(?:me|te|se|nos|l[aeo]s?)")
 
 Root = str
 
@@ -64,14 +67,21 @@ class Wording:
     contractions: Mapping[str, tuple[str, ...]]
     numbers: Mapping[str, int]
     times: Mapping[str, int]
+    halves: frozenset[str]
+    years: tuple[frozenset[str], str]  # years, and the month that their halves are told in
     months: Mapping[str, int]
     weekdays: Mapping[str, int]
     units: Mapping[str, str]
     endings: frozenset[str]
+    unmarked: frozenset[str]
+    ago: frozenset[str]
+    nominals: tuple[str, ...]  # endings of nouns that are made from verbs
     agents: tuple[str, ...]  # endings of whoever does it
     be: frozenset[Root]
     light: frozenset[Root]  # of a state: "have"
     doing: frozenset[Root]  # of what one does: "play"
+    working: frozenset[Root]
+    supporting: frozenset[str]  # the notions of who supports a club
     people: frozenset[str]  # that are one word, folded
     keep: frozenset[str]  # words, folded, that are their own roots
     notions: Mapping[Root, frozenset[str]]  # of a single word
@@ -90,21 +100,29 @@ def wording(code: Language) -> Wording:
     keep = people.union(*(_words(found, name) for name in ("operators", "negations", "small")))
     skip = (_words(found, "empty") | _words(found, "possessives")) - {"mi", "my"}
 
+    be = frozenset(root(each, code) for each in _words(found, "be"))
+
     def add(table: str, kind: str) -> None:
         for number, line in enumerate(found[table].splitlines()):
             for entry in split(line):
                 said = [each for each in _WORD.findall(entry) if kind in {"filler", "user"} or each not in skip]
                 roots = tuple(each if kind in {"filler", "user"} else rooted(each, code, keep) for each in said)
                 name = f"{kind} {number}"
+                if len(roots) > _WITH_BE and roots[0] in be:  # "be fond of", and "a man fond of"
+                    phrases[kind, roots[1:]].add(name)
                 if len(roots) > 1 or kind in {"filler", "user"}:
                     phrases[kind, roots].add(name)
                 elif roots:
                     notions[roots[0]].add(name)
 
+    for number, line in enumerate(tables(code, "licences")["synonyms"].splitlines()):
+        for word in line.split():
+            notions[rooted(word, code, keep)].add(f"synonym {number}")
     add("groups", "notion")
     add("people", "person")
     add("fillers", "filler")
     add("user", "user")
+    _unite(phrases, notions)
     flat = {name: _words(found, name) for name in _FLAT}
     return Wording(
         code=code,
@@ -112,19 +130,42 @@ def wording(code: Language) -> Wording:
         contractions={short: tuple(long.split()) for short, long in pairs_of_lines(found["contractions"])},
         numbers=numbers,
         times=_numbers(found.get("times", "")),
+        halves=_words(found, "halves"),
+        years=(_words(found, "years"), found["month"].strip()),
         months=_numbers(state["months"]),
         weekdays=_numbers(state["weekdays"]),
         units=groups(tables(code, "lexicon")["units"]) | groups(found["units"]),
-        be=frozenset(root(each, code) for each in _words(found, "be")),
+        be=be,
         light=frozenset(root(each, code) for each in _words(found, "light")),
         doing=frozenset(root(each, code) for each in _words(found, "doing")),
         agents=tuple(_words(found, "agents")),
+        nominals=tuple(_words(found, "nominals")),
+        working=frozenset(root(each, code) for each in _words(found, "working")),
+        supporting=frozenset().union(*(notions[root(each, code)] for each in _words(found, "supporting"))),
         people=people,
         keep=keep,
         notions={one: frozenset(names) for one, names in notions.items()},
         phrases=_by_first(phrases, "notion", "person"),
         fillers=_by_first(phrases, "filler", "user"),
     )
+
+
+def _unite(phrases: Mapping[tuple[str, tuple[Root, ...]], set[str]], notions: Mapping[Root, set[str]]) -> None:
+    """Makes one notion of those that have a phrase in common: words may have several meanings, phrases have not."""
+    one_of: dict[str, str] = {}
+
+    def first(name: str) -> str:
+        while name in one_of:
+            name = one_of[name]
+        return name
+
+    for names in phrases.values():
+        several = sorted({first(name) for name in names})
+        one_of.update(dict.fromkeys(several[1:], several[0]))
+    for known in (*phrases.values(), *notions.values()):
+        united = {first(name) for name in known}
+        known.clear()
+        known.update(united)
 
 
 def _by_first(
@@ -150,6 +191,8 @@ _FLAT = (
     "future",
     "perfect",
     "going",
+    "unmarked",
+    "ago",
     "endings",
 )
 
@@ -181,13 +224,14 @@ def is_irregular(form: str) -> bool:
 
 def _regular(word: str, code: Language) -> Root:
     if len(word) < _LEAST_ENDING:
-        return word
+        return f"{word[:-1]}i" if code == "en" and word.endswith("y") else word  # "fly", "flies"
     return _of_spanish(word) if code == "es" else _written_alike(stem_in(word, _NAMES[code]), code)
 
 
 def _of_spanish(word: str) -> Root:
     if (joined := _JOINED.fullmatch(word)) is not None:
         word = _irregular("es").get(joined[1], joined[1])
+    word = _SUPERLATIVE.sub("", word)
     if len(word) > _LEAST_ENDING and word.endswith("is"):
         word = word.removesuffix("s")  # "vivís"
     found = stem_in(word, _NAMES["es"])
@@ -247,10 +291,13 @@ def are_of_one(one: str, other: str, endings: frozenset[str]) -> bool:
     least = _LEAST_ENDING if min(len(one), len(other)) > _LEAST_ENDING else _LEAST_ENDING - 1
     if shared < least:
         return False
-    return any(
-        (not one[at:] or one[at:] in endings) and (not other[at:] or other[at:] in endings)
-        for at in range(shared, least - 1, -1)
-    )
+    return any(_ends(one, at, endings) and _ends(other, at, endings) for at in range(shared, least - 1, -1))
+
+
+def _ends(word: str, at: int, endings: frozenset[str]) -> bool:
+    """Tells whether what stands behind a place is an ending; before it a letter may be doubled: "drummer"."""
+    rest = word[at:]
+    return not rest or rest in endings or (rest[0] == word[at - 1] and rest[1:] in endings)
 
 
 def _shared(one: str, other: str) -> int:

@@ -22,7 +22,9 @@ Tense = Literal["present", "past", "perfect", "future"]
 _REMEMBERED = 4_096  # texts whose claims are cached
 _LONGEST = 600  # characters that are read: a fact is a sentence
 _PAST_ENDING = {
-    "es": re.compile(r"\w{2,}(?:ó|é|í|aron|ieron|aba|aban|aste|iste|ábamos)$"),
+    "es": re.compile(
+        r"\w{2,}(?:ó|é|í|aron|ieron|aba|aban|aste|iste|ábamos|(?:tuv|pus|duj|traj|vin|hiz|quis|dij|pud|sup)[eo])$"
+    ),
     "en": re.compile(r"[a-z]{2,}ed$"),
 }
 _NO_PAST = frozenset(
@@ -53,6 +55,9 @@ _PRESENT = {
     "es": frozenset(["es", "soy", "esta", "estoy", "tengo", "tiene", "son", "somos"]),
     "en": frozenset(["is", "are", "am", "do", "does", "have", "has"]),
 }
+_YEAR = re.compile(r"(?:19|20)\d\d")
+_BEGINNING = 4  # words among which the verb stands
+_MODALS = frozenset(["used", "am", "is", "are", "going", "do", "does", "would", "had"])
 _ONE = frozenset(["un", "una", "a", "an"])
 _DETERMINERS = frozenset(["el", "un", "a", "the"])
 _CLITICS, _OBJECTS = frozenset(["me", "se", "te", "nos"]), frozenset(["la", "lo", "las", "los"])
@@ -74,6 +79,7 @@ class Claim:
     holder: frozenset[Root]  # the relatives and others that it is about, if not the user
     leading: int  # number of terms, names and people, that stand before all else
     leads_noun: bool  # it begins with a noun
+    leads_own: bool  # the noun is the user's: "my knees"
     is_copular: bool  # "is" joins what it says
     is_passive: bool  # "was treated by": its subject is not who does it
     compares: bool
@@ -120,12 +126,13 @@ def claim(text: str, language: Language | None = None) -> Claim:
         is_own=is_own,
         holder=holder,
         leading=_leading(terms) if first not in {"i", "we"} else 0,
+        leads_own=first in table.possessives,
         leads_noun=first in table.possessives or first in ARTICLES or first in _ONE,
         is_copular=has_be and not any(each.endswith("ing") for each in said),
         is_passive=_BY[table.code] in said and has_be,
         compares=compares(words, table),
         is_denied=any(term.is_denied for term in terms),
-        tense=_tense([word.raw.lower() for word in words], table),
+        tense=_tense(["" if word.is_name else word.raw.lower() for word in words], table),
         has_clitics=_has_clitics(said, table),
     )
 
@@ -165,8 +172,23 @@ def _held(words: Sequence[Word], terms: Sequence[Term], table: Wording) -> tuple
 def _tense(said: Sequence[str], table: Wording) -> Tense:
     """Returns the tense of the first verb that has one, of words in lower case with their accents."""
     folded = [fold(each) for each in said]
+    is_ago = any(each in table.ago or _YEAR.fullmatch(each) for each in folded)
+    if is_ago and not table.unmarked.isdisjoint(folded[:_BEGINNING]):
+        return "past"
+    if table.code == "en" and _begins_in_present(folded, table):
+        return "present"
     found = (_tense_at(said, folded, at, table) for at in range(len(said)))
     return next((each for each in found if each is not None), "present")
+
+
+def _begins_in_present(said: Sequence[str], table: Wording) -> bool:
+    """Tells whether it begins with a verb in the present: "owns a boat named Ada"."""
+    nothing = table.intensity | table.negations
+    rest = [each for each in said if each not in nothing][:2]
+    first = rest[1] if len(rest) > 1 and rest[0] == USER["en"] else "".join(rest[:1])
+    is_verb = first.endswith("s") or (len(rest) > 1 and rest[0] == USER["en"])
+    known = table.past | table.future | table.perfect | table.empty | table.possessives | table.unmarked | table.people
+    return is_verb and not first.endswith("ed") and first not in known and first not in _MODALS
 
 
 def _tense_at(said: Sequence[str], folded: Sequence[str], at: int, table: Wording) -> Tense | None:

@@ -5,7 +5,8 @@ Pure, as facts.py is: takes the facts that are known, returns the rows to write.
 
 import re
 import time
-from collections.abc import Collection, Iterable
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from hashlib import blake2b
 from typing import Annotated
@@ -14,9 +15,10 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from proxy.config.model import Memory
+from proxy.language.words import terms
 from proxy.memory.current import cut
-from proxy.memory.facts import Decay, fact_of, next_status, status
-from proxy.types import Confidence, Fact, FactSource, Json, Statement, fact_source
+from proxy.memory.facts import Decay, fact_of, is_one_fact, next_status, sayable, status
+from proxy.types import SELF_CORRECTION, Confidence, Fact, FactSource, Json, Statement, fact_source
 
 FACT_ID = r"f-[0-9a-f]{16}"
 
@@ -30,6 +32,7 @@ _SHOWN_AFTER_STATUS = ("created_at", "last_confirmed_at", "superseded_by", "doub
 MOST_TURNS = 2**31
 LATEST = 253_402_300_799  # seconds since the epoch: the end of the year 9999
 _NAMES = frozenset(field.name for field in fields(Fact))
+_COMPARED = 32  # facts with which a new one is compared word by word
 WIDEST = 72  # characters of a value
 _TITLES = ("ID", "STATUS", "PINNED", "CONFIDENCE", "CONFIRMED", "DOMAIN", "KEY", "VALUE")
 
@@ -72,10 +75,19 @@ class History:
 
 
 def add(facts: Iterable[Fact], draft: Draft, *, scope: str, now: float, source: FactSource = "explicit") -> Edited:
-    """Adds a fact. A value that is known for this domain and key is confirmed; another value replaces the known one."""
+    """Adds a fact. A value that is known for this domain and key is confirmed; another value replaces the known one.
+    Where nothing is known for them, a fact under another key that says the same in other words is confirmed; one that
+    a model had found is replaced, by what is said now."""
+    every = tuple(facts)
     domain, key, value = _name(draft.domain), _name(draft.key), draft.value.strip()
-    old = _current(facts, domain, key)
+    old = _current(every, domain, key)
     same = next((fact for fact in old if fact.value == value), None)
+    near = () if same is not None or old else _Told(filter(_holds, every)).near(domain, value)
+    if (known := next((fact for fact in near if is_one_fact(fact.value, value)), None)) is not None:
+        if known.source != "auto":
+            same = known
+        else:
+            domain, key, old = known.domain, known.key, [known]
     if same is not None:
         same_again = replace(same, confidence=draft.confidence, pinned=draft.pinned)
         return _rows(same, confirm(same_again, now), (fact for fact in old if fact is not same), now)
@@ -83,6 +95,27 @@ def add(facts: Iterable[Fact], draft: Draft, *, scope: str, now: float, source: 
     name = _digest(scope, domain, key, value, repr(now), *(fact.id for fact in old))
     new = fact_of(Statement(domain, key, value, draft.confidence, draft.pinned), name, now, source=source)
     return _rows(None, new, old, now)
+
+
+class _Told:
+    """The facts of a scope by the words that they may be mentioned with."""
+
+    def __init__(self, facts: Iterable[Fact]) -> None:
+        self._facts = {fact.id: fact for fact in facts if fact.domain != SELF_CORRECTION}
+        self._with: defaultdict[str, list[str]] = defaultdict(list)  # by term: ids
+        for fact in self._facts.values():
+            for term in sayable(fact):
+                self._with[term].append(fact.id)
+
+    def near(self, domain: str, value: str) -> list[Fact]:
+        """Returns the facts under any key that share a word with `value` and say something else, letter by letter:
+        those that share most first, no more than are worth a comparison."""
+        if domain == SELF_CORRECTION:
+            return []
+        shared = Counter(name for term in frozenset(terms(value)) for name in self._with.get(term, ()))
+        found = [fact for name in shared if (fact := self._facts[name]).value != value]
+        found.sort(key=lambda fact: (-shared[fact.id], -fact.last_confirmed_at, fact.id))
+        return found[:_COMPARED]
 
 
 def edit(
@@ -153,7 +186,8 @@ def history(facts: Iterable[Fact], fact: Fact) -> History:
 def merge(known: Iterable[Fact], incoming: Iterable[Fact]) -> tuple[Fact, ...]:
     """Merges the facts `incoming` into `known`; returns the rows to write. For a fact in both, the later confirmation
     wins, and so does that it was superseded or deleted, unless it was confirmed after that: it came back. Per domain
-    and key the last confirmed value stays current. Merging twice changes nothing."""
+    and key the last confirmed value stays current, and of two values that say the same in other words the last
+    confirmed one. Merging twice changes nothing."""
     before = {fact.id: fact for fact in known}
     after = dict(before)
     for fact in incoming:
@@ -166,7 +200,32 @@ def merge(known: Iterable[Fact], incoming: Iterable[Fact]) -> tuple[Fact, ...]:
         for fact in rivals:
             if fact is not stays:
                 after[fact.id] = replace(fact, superseded_by=stays.id, superseded_at=stays.last_confirmed_at)
+    after |= _one_of_each(after, touched)
     return tuple(fact for fact in after.values() if before.get(fact.id) != fact)
+
+
+def _one_of_each(facts: Mapping[str, Fact], touched: Iterable[Fact]) -> dict[str, Fact]:
+    """Returns the facts that end because another that holds says the same, `touched` or not, as history of that."""
+    after = dict(facts)
+    told = _Told(after.values())
+    for fact in sorted(touched, key=lambda each: (each.last_confirmed_at, each.created_at, each.id)):
+        rivals = (each for each in told.near(fact.domain, fact.value) if each.id != fact.id)
+        other = next((each for each in rivals if _holds(after[each.id]) and is_one_fact(each.value, fact.value)), None)
+        if other is not None and _holds(after[fact.id]):
+            goes, stays = sorted((after[fact.id], after[other.id]), key=_standing)
+            at = max(goes.last_confirmed_at, stays.last_confirmed_at)
+            after[goes.id] = replace(goes, superseded_by=stays.id, superseded_at=at)
+    return {name: fact for name, fact in after.items() if fact != facts[name]}
+
+
+def _standing(fact: Fact) -> tuple[bool, float, float, str]:
+    """Returns by what one of two facts that say the same stays: the user's own words before a model's, then the later
+    confirmed."""
+    return fact.source != "auto", fact.last_confirmed_at, fact.created_at, fact.id
+
+
+def _holds(fact: Fact) -> bool:
+    return fact.superseded_by is None
 
 
 def renamed(facts: Iterable[Fact], taken: Collection[str], scope: str) -> tuple[Fact, ...]:

@@ -11,6 +11,7 @@ from itertools import chain, count
 
 from proxy.language.words import terms
 from proxy.memory.ending import ended_by, in_between, is_left, left_again
+from proxy.memory.same_fact import nominated, same_fact, states_something, writes_alike
 from proxy.memory.superseding import (
     ComparedValues,
     details,
@@ -22,6 +23,7 @@ from proxy.types.memory import SELF_CORRECTION, Fact, FactSource, FactStatus, St
 
 DAY = 86_400.0
 LINKS = 32  # source messages that a fact keeps; more of them prove nothing more
+_COMPARED = 32  # facts with which a statement is compared word by word
 _RANK = ("low", "medium", "high")
 
 
@@ -93,10 +95,27 @@ def _learn_one(
     if holds is not None:
         _say_again(facts, holds, statement, turn, values)
         return
+    if (known := _said_otherwise(current, statement.value, values)) is not None:
+        if again or turn.link not in known.links:
+            _say_in_other_words(facts, known, statement, turn, values)
+        return
     if statement.stance == "keeps" and (kept := nearest(current, statement, values)) is not None:
         _say_again(facts, kept, statement, turn, values)
         if details(statement.value) <= details(kept.value):
             return
+    _state(facts, statement, turn, values, current=current, same=same)
+
+
+def _state(
+    facts: dict[str, Fact],
+    statement: Statement,
+    turn: _Turn,
+    values: ComparedValues,
+    *,
+    current: Sequence[Fact],
+    same: Sequence[Fact],
+) -> None:
+    """Adds what no current fact says, and ends what it ends. `same`: the facts that said it once."""
     earlier = [fact for fact in current if turn.link not in fact.links]
     old, doubted = _weighed(facts, statement.value, earlier, values)
     # A value that was stated before and holds again is the same fact, with its history.
@@ -117,6 +136,39 @@ def _learn_one(
     for fact in doubted:
         facts[fact.id] = replace(fact, doubted_by=made.id)
     facts[made.id] = made
+
+
+def _said_otherwise(current: Sequence[Fact], value: str, values: ComparedValues) -> Fact | None:
+    """Returns the current fact that `value` states in other words, None if there is none. Only facts that share a word
+    with it are compared, those that share most first."""
+    new = values[value]
+    near = values.sharing(new.said.words) - {value}
+    told = [fact for fact in current if fact.value in near and fact.domain != SELF_CORRECTION]
+    told.sort(key=lambda fact: (-len(values[fact.value].terms & new.terms), -fact.last_confirmed_at, fact.id))
+    return next((fact for fact in told[:_COMPARED] if is_one_fact(fact.value, value)), None)
+
+
+def is_one_fact(known: str, value: str) -> bool:
+    """Tells whether a known value and a new one are one fact, so that the new one need not be kept beside it."""
+    if not (states_something(value) and nominated(known, value) and same_fact(known, value)):
+        return False
+    return writes_alike(known, value)
+
+
+def _say_in_other_words(
+    facts: dict[str, Fact], known: Fact, statement: Statement, turn: _Turn, values: ComparedValues
+) -> None:
+    """Confirms a fact that is stated in other words. One that a model had found gives way to the user's own words, and
+    stays as history."""
+    if known.source != "auto":
+        _say_again(facts, known, statement, turn, values)
+        return
+    said = replace(statement, domain=known.domain, key=known.key)
+    name = fact_id(said.domain, said.key, said.value, turn.link)
+    made = fact_of(said, name, turn.at, session=turn.session, turn=turn.number, link=turn.link)
+    links = tuple(sorted({*known.links, turn.link}))[:LINKS]
+    facts[known.id] = replace(known, superseded_by=made.id, superseded_at=turn.at, doubted_by=None)
+    facts[made.id] = replace(made, links=links, pinned=made.pinned or known.pinned)
 
 
 def _weighed(
@@ -223,6 +275,7 @@ def _confirmed(fact: Fact, statement: Statement, turn: _Turn) -> Fact:
         return fact
     return replace(
         fact,
+        source="explicit" if fact.source == "auto" else fact.source,  # now the user has said it
         last_confirmed_at=max(fact.last_confirmed_at, turn.at),
         confidence=max(fact.confidence, statement.confidence, key=_RANK.index),
         pinned=fact.pinned or statement.pinned,

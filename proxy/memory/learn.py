@@ -72,7 +72,7 @@ class Learner:
         is_on: bool = True,
         alone: Callable[[str], AbstractAsyncContextManager[None]] | None = None,
         is_away: Callable[[], bool] | None = None,
-        on_learnt: Callable[[Exchange], None] = lambda _exchange: None,
+        on_learnt: Callable[[Exchange], object] = lambda _exchange: None,
     ) -> None:
         """`is_on`: contexts are managed. If not, nothing is learnt but the turns of sessions that clients name, which
         they may go on with without sending their history. `alone`: holds a memory scope for this process, of several

@@ -8,14 +8,17 @@ for who it is about and who does it, for what is denied, and for the tense.
 A nomination is cheap and decides nothing.
 """
 
+import re
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 from functools import lru_cache
+from itertools import pairwise
 
 from proxy.language.detect import language
 from proxy.language.tables import pairs as written_for
+from proxy.language.words import fold
 from proxy.memory.claim_terms import Term
-from proxy.memory.claim_words import are_of_one, spoken_in_claims, wording
+from proxy.memory.claim_words import Wording, are_of_one, spoken_in_claims, wording
 from proxy.memory.claims import Claim, claim
 from proxy.types.memory import Language
 
@@ -25,8 +28,13 @@ _LEAST_MISSPELT, _LONG = 5, 7  # letters of a word that may be misspelt
 _VOWELS = frozenset("aeiou")
 # Letters that are written for each other, in this order: written=heard.
 _LETTERS = written_for(
-    "qu=k q=k ph=f ew=u ch=C h= v=b w=b ll=y z=s ce=se ci=si c=k gue=ge gui=gi x=s ge=je gi=ji i=y",
+    "qu=k q=k ph=f ew=u ch=C h= v=b w=b ll=y z=s ce=se ci=si c=k gue=ge gui=gi x=s ge=je gi=ji i=y nb=mb np=mp",
 )
+
+_WORD = re.compile(r"[^\W_]+")
+_AGED = frozenset({"year", "old", "age", "year old", "ano", "edad", "anos edad"})
+_MONEY = frozenset({"dollar", "dolar", "euro", "pound"})
+_AS = frozenset({"as", "de", "como"})
 
 Pairs = list[tuple[Term, Term, str]]  # with how they agree: "root", "notion", "form", "spelling"
 
@@ -51,6 +59,20 @@ def same_fact(one: str, other: str, cosine: float | None = None) -> bool:  # noq
     return not difference(one, other)
 
 
+def writes_alike(one: str, other: str) -> bool:
+    """Tells whether each name of one statement is written in the other as well: "Oskar" for "Oscar" is a correction."""
+    said = {text: {fold(each) for each in _WORD.findall(text)} for text in (one, other)}
+    return all(
+        name in said[there] for here, there in ((one, other), (other, one)) for name in _claims(here, there)[0].names
+    )
+
+
+def states_something(text: str) -> bool:
+    """Tells whether a text says something by itself: a name or a number alone means what its key says."""
+    kinds = [term.kind for term in claim(text).terms]
+    return len(kinds) > 1 and not {"name", "number"}.issuperset(kinds)
+
+
 def difference(one: str, other: str) -> str:
     """Returns the reason why two statements are two facts, "" if they are one."""
     first, second = _claims(one, other)
@@ -61,7 +83,10 @@ def difference(one: str, other: str) -> str:
     if {first.tense, second.tense} not in _TENSES:
         return "tense"
     pairs, left, over = _paired(first, second)
-    reason = _left_over(pairs, left, over, wording(first.language).agents)
+    left, over = _without_work(left, first, second), _without_work(over, second, first)
+    left, over = _without_initials(left, over)
+    left, over = _without_first_names(left, over, first, pairs), _without_first_names(over, left, second, pairs)
+    reason = _left_over(pairs, left, over, wording(first.language), is_led=first.leads_own != second.leads_own)
     return reason or _turned(first, second, pairs)
 
 
@@ -108,7 +133,7 @@ def agreeing(one: Term, other: Term, how: str, endings: frozenset[str]) -> bool:
         return not one.notions.isdisjoint(other.notions) and ("person" not in kinds or len(kinds) == 1)
     if how == "form":
         return kinds.isdisjoint({"name", "person"}) and are_of_one(one.said, other.said, endings)
-    if sounding(one.said) == sounding(other.said):
+    if sounding(one.said).removesuffix("s") == sounding(other.said).removesuffix("s"):
         return True
     return kinds.isdisjoint({"name", "person"}) and _misspelt(one.said, other.said)
 
@@ -135,24 +160,74 @@ def _misspelt(one: str, other: str) -> bool:
     return len(short) >= _LONG - 1 and short[at:] == long[at + 1 :]
 
 
-def _left_over(pairs: Pairs, left: Sequence[Term], over: Sequence[Term], agents: tuple[str, ...]) -> str:
-    """Returns the reason why the terms that are left over are a difference, "" if they are none."""
+def _without_work(left: Sequence[Term], said: Claim, other: Claim) -> list[Term]:
+    """Returns the terms that are left over without "works as", for which the other may say "is"."""
+    frames = {id(one) for one, after in pairwise(said.terms) if after.behind in _AS and one.kind == "doing"}
+    return [term for term in left if id(term) not in frames or not other.is_copular]
+
+
+def _without_initials(left: list[Term], over: list[Term]) -> tuple[list[Term], list[Term]]:
+    """Returns the terms that are left over without a name in one and the words in the other whose initials it is:
+    "RAF", "Royal Air Force"."""
+    for some, others in ((left, over), (over, left)):
+        names = [term for term in others if term.kind == "name"]
+        if (found := "".join(term.said[0] for term in names)) and len(names) > 1:
+            short = [term for term in some if term.kind == "name" and term.said == found]
+            if short:
+                gone = {id(term) for term in (*short, *names)}
+                return [t for t in left if id(t) not in gone], [t for t in over if id(t) not in gone]
+    return left, over
+
+
+def _without_first_names(left: list[Term], over: Sequence[Term], said: Claim, pairs: Pairs) -> list[Term]:
+    """Returns the terms that are left over without the names that only one gives of somebody whom both name: "Dr. Rosa
+    Paz", "Paz"; and of a club that both support: "River Plate", "River"."""
+    if any(term.kind == "name" for term in over):
+        return left
+    table = wording(said.language)
+    is_somebody = (said.is_copular and said.leads_noun) or any(term.notions & table.supporting for term in said.terms)
+    paired = {id(one) for pair in pairs for one in pair[:2] if isinstance(one, Term) and one.kind == "name"}
+    names = [
+        id(term)
+        for before, after in pairwise(said.terms)
+        for term, beside in ((before, after), (after, before))
+        if term.kind == "name" and id(beside) in paired
+    ]
+    return [term for term in left if not is_somebody or id(term) not in names]
+
+
+def _left_over(pairs: Pairs, left: Sequence[Term], over: Sequence[Term], table: Wording, *, is_led: bool) -> str:
+    """Returns the reason why the terms that are left over are a difference, "" if they are none. `is_led`: one of both
+    begins with what is the user's: "my knees are bad", "has bad knees"."""
     if not pairs:
         return "words"
-    rest = [term for term in (*left, *over) if not _is_optional(term)]
+    is_counted = any(one.kind == "number" for one, _, _ in pairs)
+    rest = [term for term in (*left, *over) if not _is_optional(term, is_counted=is_counted)]
     if not rest:
         return ""
     # "Is afraid of" and "has a fear of"; "plays the trombone" and "is the trombonist".
-    remade = [(one.said, other.said) for one, other, how in pairs if how in {"notion", "form"}]
-    by_agent = [said for said in remade if any(each.endswith(agents) for each in said)]
+    remade = [(one.said, other.said) for one, other, how in pairs if _is_remade(one, other, how, table)]
+    by_agent = [said for said in remade if any(each.endswith(table.agents) for each in said)]
     kinds = {term.kind for term in rest}
-    if remade and (kinds == {"doing"} or (kinds == {"light"} and len(remade) > len(by_agent))):
+    is_working = any(term.root in table.working for term in rest)
+    if kinds == {"doing"} and (remade or not (is_working or (left and over))):
+        return ""
+    if kinds == {"light"} and (len(remade) > len(by_agent) or (is_led and not (left and over))):
         return ""
     return "words: " + " ".join(term.root for term in left) + " / " + " ".join(term.root for term in over)
 
 
-def _is_optional(term: Term) -> bool:
-    return term.kind == "number" and term.said == "1"
+def _is_remade(one: Term, other: Term, how: str, table: Wording) -> bool:
+    """Tells whether one term is another part of speech than the other."""
+    if how in {"notion", "form"}:
+        return True
+    return one.kind == "word" and one.said.endswith(table.nominals) != other.said.endswith(table.nominals)
+
+
+def _is_optional(term: Term, *, is_counted: bool) -> bool:
+    """Tells whether a term says nothing that the others do not: "one", which is an article, and "years old" behind a
+    number. `is_counted`: both have a number."""
+    return (term.kind == "number" and term.said == "1") or (is_counted and (term.root in _AGED or term.said in _MONEY))
 
 
 # --- order ------------------------------------------------------------------------------------------------------------
@@ -161,7 +236,7 @@ _AWAY, _TOWARDS = (
     frozenset(["from", "out", "off", "desde"]),
     frozenset(["to", "into", "onto", "toward", "towards", "hacia", "hasta", "para"]),
 )
-_BY = frozenset({"by", "por"})
+_UP_TO = frozenset({"a", "to", "through", "hasta", "until"})
 
 
 def _turned(first: Claim, second: Claim, pairs: Pairs) -> str:
@@ -177,6 +252,11 @@ def _turned(first: Claim, second: Claim, pairs: Pairs) -> str:
         return "direction"
     if _are_others_acts(first, second, pairs):
         return "direction"
+    if any((one.behind in _UP_TO) != (other.behind in _UP_TO) for one, other, _ in pairs if _is_day(one)):
+        return "range"
+    is_active = not first.is_passive and not second.is_passive
+    if is_active and any(_begins(one, other) or _begins(other, one) for one, other, _ in pairs):
+        return "tense"
     places = {id(term): at for each in (first, second) for at, term in enumerate(each.terms)}
     order = sorted(((one, other) for one, other, _ in pairs), key=lambda pair: places[id(pair[0])])
     anchors = [pair for pair in order if pair[0].kind in {"name", "number"} or pair[1].kind == "name"]
@@ -184,6 +264,16 @@ def _turned(first: Claim, second: Claim, pairs: Pairs) -> str:
     if at == sorted(at):
         return ""
     return "order" if any(_stands_elsewhere(pair, order) for pair in anchors) else ""
+
+
+def _is_day(term: Term) -> bool:
+    """Tells whether it is a month or a weekday."""
+    return term.kind == "number" and not term.said[0].isdigit() and term.said[1:].isdigit()
+
+
+def _begins(one: Term, other: Term) -> bool:
+    """Tells whether one is under way and the other has come about: "is divorcing", "is divorced"."""
+    return one.kind == other.kind == "word" and one.said.endswith("ing") and other.said.endswith("ed")
 
 
 def _are_others_acts(first: Claim, second: Claim, pairs: Pairs) -> bool:
@@ -194,7 +284,13 @@ def _are_others_acts(first: Claim, second: Claim, pairs: Pairs) -> bool:
         return of_one and first.leads_noun and second.leads_noun and not (first.has_clitics or second.has_clitics)
     if first.is_copular or second.is_copular:
         return False
-    somebody = ((one, other) for one, other, _ in pairs if {"person", "name"} & {one.kind, other.kind})
+    openings = {id(each.terms[0]) for each in (first, second)}
+    somebody = (
+        (one, other)
+        for one, other, _ in pairs
+        if {one.kind, other.kind} <= {"person", "name"}
+        or ("name" in (one.kind, other.kind) and openings & {id(one), id(other)})
+    )
     return any(first.acts(one) != second.acts(other) for one, other in somebody)
 
 

@@ -29,6 +29,7 @@ _WHERE = {
     "known": r"(?<![\w']){entries} (?:si|if|whether)(?!\w)",
     "believed": r"(?<![\w']){entries}\W*(?:\Z|\b(?=(?:no )?{{first}}\b))",
     "is_one": r"{entries}(?!\w)",
+    "opinions": r"(?<![\w']){entries}\W*\Z",
     "clefts": r"(?<![\w']){entries}\W*\Z",
 }
 _ANYWHERE = r"(?<![\w']){entries}(?!\w)"

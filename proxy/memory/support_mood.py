@@ -15,7 +15,8 @@ _MARK = re.compile(r"\s*[,;:.\u2026)]")
 def no_statement(quoted: Quoted) -> str:
     """Returns the reason why a quotation states nothing, "" if there is none."""
     marks, quote = quoted.marks, quoted.quote
-    if marks.has("addressed", quote) or marks.has("believed", quoted.before + quote):
+    told = quoted.before + quote
+    if marks.has("addressed", quote) or marks.has("believed", told) or marks.has("fiction", quoted.before):
         return "handed-over"
     if _is_asked(quoted):
         return "question"
@@ -27,13 +28,16 @@ def no_statement(quoted: Quoted) -> str:
 def _is_asked(quoted: Quoted) -> bool:
     """Tells whether it is a question, or part of one; a statement before a question is not, nor what it takes as
     known: "what do I give my son, who is nine?"."""
+    if quoted.takes_for_granted:
+        return False
     marks, said = quoted.marks, quoted.said
     if "?" in quoted.quote or "\u00bf" in quoted.quote or marks.has("asks", quoted.quote):
         return True
     if not said.sentence.rstrip("\"')\u00bb ").endswith("?") or marks.has("tags", folded(said.sentence)):
         return False
     if any(map(str.isalnum, said.before)):
-        return marks.has("asks", folded(quoted.last)) and not marks.has("presumed", quoted.quote)
+        last = folded(quoted.last)
+        return marks.has("asks", last) and (marks.has("opinions", last) or not marks.has("presumed", quoted.quote))
     parts = [part.strip() for part in _PART.split(quoted.behind)[1:]]
     return not any(marks.has("asks", part) or marks.has("asks_on", part) for part in parts)
 
@@ -56,7 +60,7 @@ def _is_task(quoted: Quoted) -> bool:
 def _only_then(quoted: Quoted) -> str:
     """Returns "condition" or "wish" if it holds only then, or not yet."""
     marks, quote, last = quoted.marks, quoted.quote, folded(quoted.last)
-    if quoted.instructs:
+    if quoted.instructs or quoted.takes_for_granted:
         return ""
     said = map(marks.without_affirmation, (quoted.said.quote, quoted.said.before))
     if any(marks.has("conditions", each) for each in said) or _is_restricted_behind(quoted):

@@ -47,6 +47,9 @@ def said_in(text: str, start: int, end: int, others: str) -> Said:
     return Said(text[start:end], text[begin:until], text[begin:start], text[end:until], f"{text} {others}")
 
 
+_NAMED_WORDS = 6  # of a quotation that names something
+
+
 class Quoted:
     """A quotation beside a value, both as they are compared."""
 
@@ -94,6 +97,12 @@ class Quoted:
     def counts(self, text: str) -> int:
         """Returns the number of negations."""
         return sum(each in self.table.negations for each in _WORD.findall(self.marks.plainly(text)))
+
+    @property
+    def takes_for_granted(self) -> bool:
+        """Tells whether it names something of the author's and no more, which holds whatever is asked: "my cat Pip"."""
+        is_short = len(self.quote.split()) <= _NAMED_WORDS
+        return is_short and self.all.leads_own and "?" not in self.quote
 
     @property
     def begins(self) -> bool:

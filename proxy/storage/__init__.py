@@ -4,6 +4,7 @@
 
 base.py          SessionStore, Ledger, AnswerCache, ReuseStore, Accounts, ContentStore, and the errors of storage
 recollection.py  FactStore, Archive, StateStore, WipeStore: the stores of memory
+jobs.py          JobStore: jobs of memory's model, what they cost and what they have made
 opening.py       opens the storage that the configuration asks for, and does without what can't be opened
 folder.py        private files of the storage folder: the secret that tenants are hashed with, ended admin cookies
 election.py      the one process, of all that share a storage, that does the work of the background
@@ -11,6 +12,7 @@ answers.py       caches of exact answers: in memory; in diskcache, with a TTL an
 pending.py       what is in memory in front of a database: kinds of writes, how many rows a tenant may queue; links
 write_queue.py   the queue of a database's one writer: batches, retries, flushes
 scoped_writes.py each store's writes in it, by scope
+transactions.py  a transaction that somebody waits for, in the same queue
 database.py      a database as its stores use it, whichever kind it is
 schema.py        the schema of every database, in named steps
 hot.py           the hot context of conversations, in memory that processes share, before the stores of conversations

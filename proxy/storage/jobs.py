@@ -36,13 +36,18 @@ class JobStore(Queued, Protocol):
     def keeps(self) -> bool:
         """False if the store keeps nothing: there is no memory with a model's help then."""
 
-    def arm(self, scope: str, kind: JobKind, subject: str, due_at: float, *, sooner: bool = False) -> None:
+    def arm(
+        self, scope: str, kind: JobKind, subject: str, due_at: float, *, sooner: bool = False, anyway: bool = False
+    ) -> None:
         """Queues that a job waits until `due_at`. If one of this scope, kind and subject waits already, it is moved
-        there; with `sooner` only to an earlier time."""
+        there; with `sooner` only to an earlier time; but to none before the time that it was put off to, unless
+        `anyway`."""
 
     async def claim(self, owner: str, now: float, lease: float) -> Job | None:
         """Takes the job that is due longest, for `lease` seconds: a waiting one ("running" from now on), or one whose
-        owner has not been heard of ("answered" stays so). Counts an attempt. None if none is due."""
+        owner has not been heard of ("answered" stays so). Counts an attempt. None if none is due. Of one scope, kind
+        and subject one job at a time is under way. What the task that calls it writes from now on is refused once its
+        scope was erased, until it claims again (`erasures.py`)."""
 
     async def renew(self, job: int, owner: str, until: float) -> bool:
         """Holds the job for longer. False if it has another owner by now."""
@@ -67,10 +72,11 @@ class JobStore(Queued, Protocol):
 
     async def finish(self, job: int, owner: str, finished: Finished, now: float) -> bool:
         """Ends the job, and writes what came of it; its answer is deleted. False if it has another owner, or something
-        it has read was forgotten: then nothing is written."""
+        it has read was forgotten: then nothing is written, and the job waits again."""
 
     async def put_off(self, job: int, owner: str, due_at: float, reason: str, *, give_up: bool = False) -> None:
-        """Lets the job wait again until `due_at`, or gives it up. An answer that it has stays."""
+        """Lets the job wait again until `due_at`, or gives it up. An answer that it has stays, unless it is given up.
+        One that was armed meanwhile becomes one with a job that waits, at the later time."""
 
     async def undone(self, job: int, fact_id: str) -> bool:
         """Records that what the job made of this fact was undone. False if it made nothing of it."""

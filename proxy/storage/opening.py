@@ -196,7 +196,7 @@ def _sqlite(
     most = None if path else MOST_MEMORY + (keep.contents_mb * 2**20 if keeps_contents else 0)
     retention = Retention(
         database.writer,
-        Expiry(keep, keeps_contents, most).work,
+        Expiry(keep, keeps_contents, config.memory.archive_ttl, most).work,
         tasks,
         on_failure=on_failure,
         pace=Pace() if most is None else IN_MEMORY,
@@ -217,7 +217,7 @@ async def _postgres(
         settings, tasks, embedding=vectors_of(config), writing=writing, observed=observed
     )
     # Each step asks for a lock of the database: of all machines, one does the work.
-    expiry = PostgresExpiry(settings.keep, shows_content(config))
+    expiry = PostgresExpiry(settings.keep, shows_content(config), config.memory.archive_ttl)
     retention = Retention(database.writer, expiry.work, tasks, on_failure=on_failure)
     return database, secret, STORES, retention
 

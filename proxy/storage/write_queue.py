@@ -84,7 +84,7 @@ class WriteQueue(ABC):
         """Queues a write; False if it was dropped because its tenant's share of the queue is full, or the queue is
         closed."""
         if self._closed or not self._shares.take(write.kind, write.scope, write.rows):
-            self.drop(write.kind, write.rows)
+            self._dropped(write)
             if not self._full:
                 log.error("storage queue is full: writes are dropped", extra={"kind": write.kind.name})
             self._full = True
@@ -103,6 +103,10 @@ class WriteQueue(ABC):
     def drop(self, kind: Kind, rows: int) -> None:
         """Counts rows that are not written."""
         self.dropped[kind.name] += rows
+
+    def _dropped(self, write: Write) -> None:
+        if not write.waited:
+            self.drop(write.kind, write.rows)
 
     def adopt(self) -> None:
         """Queues what earlier processes have left in the spool, before anything else. Called once, at the start."""
@@ -250,7 +254,7 @@ class WriteQueue(ABC):
         """Settles writes at the end of the process: those that the spool does not take are lost."""
         for write in await self._spooled(writes):
             if write.spooled is None:
-                self.drop(write.kind, write.rows)
+                self._dropped(write)
         self._settle(writes)
         return True
 
@@ -320,7 +324,7 @@ class WriteQueue(ABC):
 
     def _lose(self, writes: Sequence[Write]) -> bool:
         for write in writes:
-            self.drop(write.kind, write.rows)
+            self._dropped(write)
         self._settle(writes)
         return True
 

@@ -75,7 +75,7 @@ class MemoryEvent:
 
 @dataclass(frozen=True, slots=True)
 class Digest:
-    """What happened in an hour, a day or a week of UTC."""
+    """A short text of all that happened in an hour, a day or a week of UTC."""
 
     span: DigestSpan
     at: float  # its beginning
@@ -116,7 +116,7 @@ class SpendLimits:
 
 @dataclass(frozen=True, slots=True)
 class MemorySpend:
-    """What memory has cost and what it was for, for the page."""
+    """The sums that memory's calls have cost, for the page."""
 
     today: float  # of all, since midnight UTC
     scope_today: float

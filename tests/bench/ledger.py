@@ -194,7 +194,7 @@ async def retained(database: Database, writes: list[float], now: float) -> None:
     keep = Keep(requests=(DAYS - 3) * DAY, minutes=KEPT_MINUTES - DAY, hours=(DAYS - 3) * DAY, contents=1)
     retention = Retention(
         database.writer,
-        Expiry(keep, keeps_contents=True).work,
+        Expiry(keep, keeps_contents=True, turns=90 * 86_400.0).work,
         Tasks(),
         clock=lambda: now + 2,
         pace=Pace(pause=0),

@@ -7,9 +7,9 @@ from time import gmtime, strftime, time
 from typing import TypeVar
 
 import pytest
-from proxy.storage.sqlite.jobs import SqliteJobs
 
 from proxy.storage.sqlite.database import Database
+from proxy.storage.sqlite.jobs import SqliteJobs
 from proxy.types.curation import Digest, MemoryEvent, OutcomeLine
 from tests.cli.test_memory import ANA, BETO, DAY, Olvido, fact
 from tests.finished_jobs import finished

@@ -22,6 +22,7 @@ def spans(summaries: tuple[Summary, ...] | list[Summary]) -> list[Span]:
     return [(each.first_turn, each.last_turn) for each in summaries]
 
 
+@pytest.mark.note("Flush/4", "v2 Roadmap/1")
 @pytest.mark.parametrize(
     ("extracted", "stand", "made", "expected"),
     [

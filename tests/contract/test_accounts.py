@@ -308,6 +308,7 @@ rows = st.builds(
     outcome=st.sampled_from(["complete", "client_gone", "upstream_broken", "upstream_error", "our_error"]),
     status=st.sampled_from([200, 0, 429]),
     plan=st.sampled_from(["untouched", "managed", "over-budget", "fail-open"]),
+    reuse_reason=st.sampled_from(["miss", "judge", "memory"]),
     tokens_original=amounts,
     tokens_sent=amounts,
     tokens_completion=amounts,

@@ -24,7 +24,17 @@ from proxy.storage.sqlite.jobs import SqliteJobs
 from proxy.storage.sqlite.wipes import SqliteWipes
 from proxy.tasks import Tasks
 from proxy.types import Fact
-from proxy.types.curation import Digest, DigestSpan, Finished, Job, MemoryEvent, OutcomeLine, SpendLimits, StoredSummary
+from proxy.types.curation import (
+    Digest,
+    DigestSpan,
+    Finished,
+    Job,
+    JobKind,
+    MemoryEvent,
+    OutcomeLine,
+    SpendLimits,
+    StoredSummary,
+)
 from proxy.types.memory import Summary
 from tests import stores
 from tests.contract.test_wipe_store import link, turn
@@ -207,6 +217,8 @@ class TestArming:
             assert (await house.now(job)).due_at == NOW + 240
         house.jobs.arm(SCOPE, "extract", "s-1", NOW + 600)
         assert (await house.now(job)).due_at == NOW + 600
+        house.jobs.arm(SCOPE, "extract", "s-1", NOW + 10, sooner=True, anyway=True)
+        assert (await house.now(job)).due_at == NOW + 10
 
 
 class TestOwning:
@@ -540,8 +552,8 @@ class TestForgettingOfSome:
         assert await house.jobs.finish(job.id, "one", Finished((LINE,)), NOW)
 
     @pytest.mark.parametrize("kind", ["consolidate", "digest"])
-    async def test_an_answer_about_what_was_made_of_messages_is_not(self, house: House, kind: str) -> None:
-        house.jobs.arm(SCOPE, kind, "", NOW)  # type: ignore[arg-type]  # given by a test
+    async def test_an_answer_about_what_was_made_of_messages_is_not(self, house: House, kind: JobKind) -> None:
+        house.jobs.arm(SCOPE, kind, "", NOW)
         job = await house.claimed()
         assert await house.ask(job)
         assert await house.jobs.answered(job.id, "one", b"she said", 0.0)
@@ -560,6 +572,59 @@ class TestForgettingOfSome:
             assert not await house.jobs.asked(job.id, "one", model="m", prompt="p", shown=b"", read=[said.link])
         assert await house.ask(job, [2])
         assert await house.jobs.answered(job.id, "one", b"{}", 0.0)
+
+    @pytest.mark.parametrize("forgets", [forgets_a_message, forgets_a_turn])
+    @pytest.mark.parametrize("name", ["1 asked", "1 answered"])
+    async def test_who_was_shown_one_message_of_a_forgotten_turn_begins_anew(
+        self, house: House, forgets: Forgets, name: str
+    ) -> None:
+        house.archive.add(SCOPE, turn(1, NOW), None)
+        house.jobs.arm(SCOPE, "extract", "s-1", NOW)
+        job = await house.claimed()
+        assert await house.jobs.asked(job.id, "one", model="m", prompt="p", shown=b"", read=[link(name)])
+        forgets(house)
+        assert not await house.jobs.answered(job.id, "one", b"she said", 0.0)
+
+    async def test_a_message_that_was_forgotten_before_the_job_was_claimed_is_not_asked_about(
+        self, house: House
+    ) -> None:
+        house.archive.add(SCOPE, turn(1, NOW), None)
+        forgets_a_message(house)
+        house.jobs.arm(SCOPE, "extract", "s-1", NOW)
+        assert not await house.ask(await house.claimed(), [1])
+
+    async def test_who_was_shown_facts_begins_anew_when_one_is_forgotten(self, house: House) -> None:
+        house.facts.put(SCOPE, [FACT])
+        job = await house.begun(2)
+        forgets_a_fact(house)
+        assert not await house.jobs.answered(job.id, "one", b"she leads", 0.0)
+
+    @pytest.mark.parametrize("kind", ["consolidate", "digest"])
+    async def test_facts_and_events_that_were_read_before_one_was_forgotten_are_not_asked_about(
+        self, house: House, kind: JobKind
+    ) -> None:
+        house.jobs.arm(SCOPE, kind, "", NOW)
+        job = await house.claimed()
+        house.archive.forget(SCOPE, [link("1 asked")])
+        assert not await house.ask(job)
+        assert not await house.jobs.finish(job.id, "one", Finished(digest=HOUR), NOW)
+        assert await house.ask(await house.claimed("two"))
+
+    async def test_the_next_owner_of_a_job_that_was_shown_it_asks_anew(self, house: House) -> None:
+        await house.begun(1, 2)
+        forgets_a_message(house)
+        again = await house.claimed("two", NOW + LEASE)
+        assert (again.state, again.answer, again.read) == ("running", b"", ())
+        assert await house.ask(again, [2])
+        assert await house.jobs.answered(again.id, "two", b"{}", 0.0)
+        assert await house.jobs.finish(again.id, "two", Finished(), NOW)
+
+    async def test_the_next_owner_finishes_a_job_without_asking(self, house: House) -> None:
+        house.jobs.arm(SCOPE, "digest", "", NOW)
+        assert await house.ask(await house.claimed())
+        house.archive.forget(SCOPE, [link("1 asked")])
+        again = await house.claimed("two", NOW + LEASE)
+        assert await house.jobs.finish(again.id, "two", Finished(digest=HOUR), NOW)
 
     async def test_a_job_that_has_read_it_waits_and_asks_anew(self, house: House) -> None:
         job = await house.begun(1, 2)
@@ -616,6 +681,8 @@ class TestErasing:
         house, other, *_ = houses
         await house.begun(1)
         house.erase(SCOPE)
+        house.facts.put("tenant/bob", [FACT])
+        await house.facts.flush()  # it has learnt of the erasure
         house.jobs.arm(SCOPE, "consolidate", "", NOW)
         house.facts.put(SCOPE, [FACT])
         await house.facts.flush()
@@ -634,13 +701,6 @@ class TestErasing:
                 assert await house.jobs.finish(job.id, "one", Finished(), NOW)
                 await house.facts.flush()
                 assert await began_after.facts.all(SCOPE) == [FACT]
-
-
-async def test_other_processes_notice_a_summary_and_what_is_forgotten(tmp_path: Path) -> None:
-    async with sqlite(tmp_path) as house, sqlite(tmp_path) as other:
-        job = await house.begun(1)
-        assert await house.jobs.finish(job.id, "one", Finished(summary=STORED), NOW)
-        assert await other.jobs.summaries(SCOPE) == [STORED]
 
 
 async def test_off_keeps_nothing() -> None:

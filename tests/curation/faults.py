@@ -7,8 +7,8 @@ import os
 import signal
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from zlib import crc32
 from typing import Any
+from zlib import crc32
 
 from proxy.curation.model import Reply
 from tests.curation.builders import fact, turns
@@ -128,7 +128,9 @@ class Expensive(Model):
             lines.write(f"{scope} {cost}\n")
         if fate == 9:
             die()
-        return await super().ask(scope, session, name, body) and (None if fate > 6 else Reply('{"operations": []}', cost))
+        return await super().ask(scope, session, name, body) and (
+            None if fate > 6 else Reply('{"operations": []}', cost)
+        )
 
 
 def spend(place: Path | str, bill: Path, number: int, per_day: float, now: float) -> None:

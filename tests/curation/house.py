@@ -85,13 +85,13 @@ class Watch(Unwatched):
     digests: list[Digest] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
 
-    def happened(self, scope: str, events: Sequence[MemoryEvent]) -> None:  # noqa: ARG002
+    def happened(self, scope: str, events: Sequence[MemoryEvent]) -> None:
         self.events += events
 
-    def digested(self, scope: str, digest: Digest) -> None:  # noqa: ARG002
+    def digested(self, scope: str, digest: Digest) -> None:
         self.digests.append(digest)
 
-    def named(self, scope: str, session: str, slug: str) -> None:  # noqa: ARG002
+    def named(self, scope: str, session: str, slug: str) -> None:
         self.names.append(slug)
 
 
@@ -119,14 +119,21 @@ class House:
         storage, executor, wrap = self.storage, ThreadPoolExecutor(1), self.wrapped
         jobs = wrap(storage.jobs)
         self.library = Library(
-            wrap(storage.facts), wrap(storage.archive), storage.states, storage.wipes, executor, self.tasks
+            wrap(storage.facts),
+            wrap(storage.archive),
+            storage.states,
+            storage.wipes,
+            executor,
+            self.tasks,
+            foreign_writes=storage.database.foreign_writes,
+            jobs=storage.jobs,
         )
         caller = Caller(
             wrap(self.model), self.settings, jobs, wrap(storage.accounts), self.tasks, self.owner, self.clock
         )
         self.doing = Doing(
             caller,
-            FactWriter(self.library, executor, None, self.clock),
+            FactWriter(self.library, executor, None),
             self.library,
             jobs,
             PROMPTS,
@@ -164,7 +171,9 @@ class House:
 
     async def saved(self, dollars: float, scope: str = SCOPE) -> None:
         """So much was saved just now."""
-        row = ledger_row(scope=scope, source="exact", cost=0.0, cost_saved=dollars, at=self.now, request_id=f"r{dollars}")
+        row = ledger_row(
+            scope=scope, source="exact", cost=0.0, cost_saved=dollars, at=self.now, request_id=f"r{dollars}"
+        )
         self.storage.ledger.append(row)
         await self.storage.flush()
 
@@ -208,4 +217,3 @@ async def opened(place: Path | str, **differing: Any) -> AsyncIterator[House]:
 
 def operation(op: str, **fields: Json) -> Json:
     return {"op": op, **fields}
-

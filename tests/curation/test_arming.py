@@ -3,7 +3,6 @@ name; rows, that survive the process."""
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
@@ -37,6 +36,7 @@ class House:
         return [job.due_at - self.now for job in await self.armed()]
 
 
+@pytest.mark.note("Rumi Sesión/1", "Rumi ADR/3")
 @pytest.mark.parametrize(
     ("why", "is_read"),
     [("header", True), ("api", True), ("clear", True), ("shutdown", True), ("idle", False)],
@@ -58,7 +58,7 @@ async def test_only_what_is_configured_arms(when: tuple[str, ...], due: list[flo
     assert await house.due_in() == due
 
 
-async def test_each_request_puts_the_reading_off(house: Any = None) -> None:
+async def test_each_request_puts_the_reading_off() -> None:
     house = House()
     house.arming.heard(SCOPE, "s")
     house.now += 100
@@ -74,6 +74,7 @@ async def test_what_is_to_be_read_at_once_is_not_put_off_by_the_next_request() -
     assert await house.due_in() == [-1.0]
 
 
+@pytest.mark.note("Flush/1")
 @pytest.mark.parametrize(
     ("fold", "due"),
     [(None, IDLE), (Fold(4, turn=2), IDLE), (Fold(4, turn=3), 0.0)],

@@ -101,6 +101,7 @@ def test_a_conversation_is_shown_with_numbers_and_facts_with_short_ids() -> None
     assert question.read == links_of(turns("a", "b"))
 
 
+@pytest.mark.note("Rumi Extracción/1")
 def test_the_request_has_the_settings_the_prompt_and_a_schema_only_where_the_upstream_takes_one() -> None:
     plain = msgspec.json.decode(asked(turns("vivo en Salta y trabajo en el hospital")).body)
     assert {name: plain[name] for name in SETTINGS} == SETTINGS

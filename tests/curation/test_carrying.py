@@ -20,12 +20,13 @@ def changes(*facts: Fact, operations: int = 2) -> Changes:
     return Changes(job(), known(*facts), operations, {})
 
 
-def test_ids_depend_on_the_job_and_the_place_alone() -> None:
+def test_ids_depend_on_the_job_its_answer_and_the_place() -> None:
     made, again = (changes().make(1, SAID, SOURCE) for _ in range(2))
     assert made == again
     assert made.id != changes().make(0, SAID, SOURCE).id
     assert made.id != Changes(job(number=8), {}, 2, {}).make(1, SAID, SOURCE).id
     assert code_of(job(), "fact", 1) != code_of(job(), "event", 1)
+    assert code_of(job(), "fact", 1) != code_of(replace(job(), answer=b"another one"), "fact", 1)
 
 
 def test_a_fact_of_a_person_is_found_before_one_of_a_model() -> None:

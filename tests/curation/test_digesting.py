@@ -47,6 +47,7 @@ def test_other_subjects_are_no_digest(subject: str) -> None:
         spanned(subject)
 
 
+@pytest.mark.note("v2 Roadmap/4")
 def test_hours_make_days_and_days_make_weeks() -> None:
     assert [after(span) for span in SPANS] == ["day", "week", None]
 

@@ -2,15 +2,18 @@
 
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
+from proxy.curation.consolidating import MOST_GROUPS
 from proxy.curation.digesting import JOINED, spanned, subject_of
 from proxy.curation.doing import SETTLED
 from proxy.memory.commands import Order
+from proxy.storage.erasing import erase_sqlite
+from proxy.storage.jobs import DAY
 from proxy.types import Forgetting
-from proxy.types.curation import Job
+from proxy.types.curation import DigestSpan, Job
 from tests.builders import NOW
 from tests.curation.builders import SCOPE, fact, turn, turns
 from tests.curation.house import House, opened, operation, settings
@@ -19,11 +22,19 @@ Json = Any
 SAID = turns("Como soy celíaca, ¿qué puedo pedir en una pizzería?", "Me mudé a Salta en marzo")
 CITY = fact(1, "Vive en Puebla", key="ciudad")
 DIET = operation("add", key="dieta", value="Es celíaca", domain="personal", turn=1, quote="soy celíaca")
-MOVED = operation("update", id="f1", key="ciudad", value="Vive en Salta", domain="personal", turn=2, quote="Me mudé a Salta")
+MOVED = operation(
+    "update", id="f1", key="ciudad", value="Vive en Salta", domain="personal", turn=2, quote="Me mudé a Salta"
+)
 GOLD: Json = {
     "operations": [DIET, MOVED],
     "events": [{"turn": 2, "text": "Contó que se mudó a Salta"}],
-    "summary": {"topic": "Pizzas sin gluten", "discussed": ["pizzas"], "outcome": "", "decisions": [], "open_questions": []},
+    "summary": {
+        "topic": "Pizzas sin gluten",
+        "discussed": ["pizzas"],
+        "outcome": "",
+        "decisions": [],
+        "open_questions": [],
+    },
     "slug": "pizza-sin-gluten",
 }
 
@@ -37,6 +48,7 @@ async def house(tmp_path: Path) -> AsyncIterator[House]:
 # --- extraction -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.note("Rumi Decisiones/1")
 async def test_what_a_conversation_implies_is_known_afterwards(house: House) -> None:
     house.model.says = [GOLD]
     await house.knows(CITY)
@@ -54,6 +66,7 @@ async def test_what_a_conversation_implies_is_known_afterwards(house: House) -> 
     assert await house.storage.jobs.events(SCOPE, 0, 2e9) == [event]
 
 
+@pytest.mark.note("Rumi Extracción/3")
 async def test_a_turn_is_read_once(house: House) -> None:
     await house.said(*SAID)
     await house.work()
@@ -113,20 +126,15 @@ async def test_an_answer_that_is_none_is_asked_for_again_about_less_and_in_the_e
 async def test_words_that_are_forgotten_while_the_model_thinks_do_not_come_back(house: House) -> None:
     await house.knows(CITY)
     await house.said(*SAID)
-    shelf_facts = {each.id: each for each in await house.facts()}
 
-    class Forgets(type(house.model)):  # type: ignore[misc]
-        async def ask(self, *asked: Any) -> Any:
-            house.storage.archive.forget(SCOPE, [SAID[0].utterances[0].link], house.now)
-            await house.storage.flush()
-            self.ask = super().ask
-            return await super().ask(*asked)
+    def thinking(_: str) -> Json:
+        house.storage.archive.forget(SCOPE, [SAID[0].utterances[0].link], house.now)
+        return GOLD
 
-    house.model.__class__ = Forgets
-    house.model.says = [GOLD, {"operations": []}]
+    house.model.says = [thinking, {"operations": []}]
     await house.work()
-    assert await house.values() == [CITY.value]
-    assert list(shelf_facts) == [each.id for each in await house.facts()]
+    assert await house.facts() == [CITY]
+    assert len(house.model.asked) == 2
     assert "celíaca" not in house.model.shown[-1]  # it was asked again about what is left
 
 
@@ -143,9 +151,49 @@ async def test_a_value_that_was_forgotten_is_not_learnt_again(house: House) -> N
     assert ("add", "refused", "forgotten") in [(line.op, line.result, line.reason) for line in house.lines]
 
 
+async def test_who_is_erased_while_the_model_thinks_is_gone(house: House, tmp_path: Path) -> None:
+    await house.knows(CITY)
+    await house.said(*SAID)
+
+    def thinking(_: str) -> Json:
+        erase_sqlite(tmp_path / "olvido.db", lambda scope: scope == SCOPE)
+        return GOLD
+
+    house.model.says = [thinking]
+    await house.work()
+    await house.work(later=DAY)
+    assert await house.facts() == []
+    assert await house.storage.jobs.jobs() == []
+    assert house.watch.events == []
+    assert await house.storage.jobs.spent(0) > 0  # a limit of all counts it
+
+
+async def test_an_answer_about_turns_that_have_expired_meanwhile_comes_to_nothing(house: House) -> None:
+    await house.said(*SAID)
+    house.model.says = [GOLD]
+    job = await house.storage.jobs.claim("dead", house.now, 1.0)
+    assert job is not None
+    links = [said.link for turn in SAID for said in turn.utterances]
+    assert await house.storage.jobs.asked(job.id, "dead", model="m", prompt="p", shown=b"{}", read=links)
+    assert await house.storage.jobs.answered(job.id, "dead", b'{"operations": []}', 0.0)
+    house.library.archive.prune(house.now + 400 * DAY)
+    await house.storage.flush()
+    await house.work(later=60)
+    assert ((await house.job()).state, (await house.job()).reason) == ("done", "nothing new")
+    assert house.model.asked == []
+
+
+async def test_what_the_user_takes_back_later_in_the_conversation_is_not_learnt(house: House) -> None:
+    await house.said(*SAID, turn(3, "Olvidá que soy celíaca."))
+    house.model.says = [{"operations": [DIET]}]
+    await house.work()
+    assert await house.values() == []
+
+
 # --- facts in order ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.note("Consolidación/1")
 async def test_after_facts_have_changed_they_are_put_in_order(house: House) -> None:
     await house.knows(CITY)
     house.model.says = [GOLD]
@@ -175,6 +223,42 @@ async def test_what_says_the_same_becomes_one_and_is_asked_about_once(house: Hou
     assert len(house.model.asked) == 1
 
 
+async def test_what_one_message_stated_is_compared_although_something_else_of_it_was_forgotten(house: House) -> None:
+    shared = (b"one message.....",)
+    one = fact(1, "Trabaja en Google", key="trabajo", domain="work", links=shared)
+    other = fact(2, "Trabaja en Google como programadora", key="empleo", domain="work")
+    await house.knows(one, other, fact(3, "Vive en Puebla", key="ciudad", links=shared))
+    gone = [each for each in await house.facts() if each.value == "Vive en Puebla"]
+    await house.library.forget(SCOPE, gone)
+    house.storage.jobs.arm(SCOPE, "consolidate", "", house.now)
+    await house.work(later=10)
+    assert (await house.job("consolidate")).state == "done"
+    assert len(house.model.asked) == 1
+
+
+async def test_of_many_groups_each_is_asked_about_once(house: House) -> None:
+    number = MOST_GROUPS + 3
+    for each in range(number):
+        name = "klmnopqrstuvwxyz"[each] * 8
+        await house.knows(
+            fact(100 + 2 * each, f"{name} {each}", key=name),
+            fact(101 + 2 * each, f"{name} {each + 70}", key=f"{name}s"),
+        )
+    for _ in range(3):
+        house.storage.jobs.arm(SCOPE, "consolidate", "", house.now)
+        await house.work(later=10)
+    shown = [said.count("\n\n") + 1 for said in house.model.shown]
+    assert shown == [MOST_GROUPS, 3]
+
+
+async def test_a_summary_is_there_for_the_next_fold_of_the_same_process(house: House) -> None:
+    assert not (await house.library.shelf(SCOPE)).summaries
+    house.model.says = [GOLD]
+    await house.said(*SAID)
+    await house.work()
+    assert len((await house.library.shelf(SCOPE)).summaries or ()) == 1
+
+
 # --- diaries ----------------------------------------------------------------------------------------------------------
 
 
@@ -194,9 +278,9 @@ async def digests_due(house: House) -> Job:
 async def test_an_hour_is_digested_when_it_is_over_then_its_day_then_its_week(house: House) -> None:
     house.now = NOW + 100
     await told_of(house, JOINED)
-    for span in ("hour", "day", "week"):
+    for span in get_args(DigestSpan):
         due = await digests_due(house)
-        assert due.subject == subject_of(span, NOW + 60)  # type: ignore[arg-type]
+        assert due.subject == subject_of(span, NOW + 60)
         assert due.due_at > spanned(due.subject)[2] > house.now
         assert await house.work() == 0
         house.now = due.due_at

@@ -60,6 +60,7 @@ def reasons(done: Carried) -> list[str]:
 # --- what is carried out ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.note("Rumi Fact/2", "Rumi Extracción/4", "v2 Roadmap/3")
 def test_a_fact_is_added_with_its_source_and_the_time_at_which_it_was_said() -> None:
     done = carried(ADD)
     (made,) = done.facts
@@ -280,6 +281,7 @@ def test_a_malformed_operation_does_not_stop_the_others() -> None:
 # --- what a person has stated ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.note("Rumi Fact/2")
 @pytest.mark.parametrize("kept", [{"source": "explicit"}, {"source": "file"}, {"source": "api"}, {"pinned": True}])
 @pytest.mark.parametrize(
     ("operation", "value"), [(MOVED, "Vive en Salta"), ({**LEFT, "id": "f1"}, "Ya no trabajo en Globant")]

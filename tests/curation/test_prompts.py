@@ -24,6 +24,7 @@ def test_every_kind_has_a_prompt_in_each_language_that_asks_for_one_fenced_objec
     assert "JSON" in prompt.text
 
 
+@pytest.mark.note("Rumi Fact/5", "Rumi Extracción/2")
 @pytest.mark.parametrize(
     ("language", "rules"),
     [
@@ -43,6 +44,7 @@ def test_the_version_is_a_hash_of_the_text() -> None:
     assert Prompts().of("extract", "es").label == f"extract.es {Prompts().of('extract', 'es').version}"
 
 
+@pytest.mark.note("Rumi Extracción/1")
 def test_a_folder_replaces_prompts_by_their_names_and_leaves_the_others(tmp_path: Path) -> None:
     (tmp_path / "extract.es.md").write_text("Anotá lo importante.\n")
     (tmp_path / "unknown.es.md").write_text("never read")

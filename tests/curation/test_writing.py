@@ -1,7 +1,7 @@
 """Facts of a model are written as they are decided at that moment: nothing that is forgotten comes back, nothing that
 changes meanwhile is lost."""
 
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,6 +10,7 @@ import pytest
 from proxy.curation.carrying import Carried
 from proxy.curation.spending import Failed, Left
 from proxy.memory.commands import mark
+from proxy.memory.shelf import Shelf
 from proxy.storage.base import StorageError
 from proxy.types import Fact
 from tests.curation.builders import SCOPE, fact
@@ -56,7 +57,12 @@ async def test_who_has_lost_the_job_writes_nothing(house: House) -> None:
 async def test_what_stands_already_is_not_written_again(house: House) -> None:
     written: list[Fact] = []
     learn = house.library.learn
-    house.library.learn = lambda scope, shelf, facts: (written.extend(facts), learn(scope, shelf, facts))[1]  # type: ignore[method-assign]
+
+    def learning(scope: str, shelf: Shelf, facts: Sequence[Fact]) -> None:
+        written.extend(facts)
+        learn(scope, shelf, facts)
+
+    house.library.learn = learning  # type: ignore[method-assign]
     for _ in range(2):
         await house.doing.writer.carry_out(SCOPE, adds(OLD, NEW), ours)
     assert written == [NEW]
@@ -77,6 +83,27 @@ async def test_facts_that_change_meanwhile_are_decided_about_anew(house: House) 
     await house.doing.writer.carry_out(SCOPE, decide, meanwhile)
     assert [len(each) for each in seen] == [1, 2]
     assert len(await house.values()) == 3
+
+
+async def test_what_another_process_changes_meanwhile_is_not_written_over(tmp_path: Path) -> None:
+    async with opened(tmp_path) as house, opened(tmp_path) as other:
+        await house.knows(fact(1, "Vive en Puebla", key="ciudad"))
+        seen: list[str] = []
+
+        def decide(facts: Mapping[str, Fact], _: Callable[[bytes], bool]) -> Carried:
+            (known,) = facts.values()
+            seen.append(known.value)
+            return Carried((replace(known, confidence="low"),))
+
+        async def meanwhile() -> bool:
+            if len(seen) == 1:
+                (known,) = await other.facts()
+                await other.knows(replace(known, value="Vive en Puebla, en La Paz", source="explicit"))
+            return True
+
+        await house.doing.writer.carry_out(SCOPE, decide, meanwhile)
+        assert seen == ["Vive en Puebla", "Vive en Puebla, en La Paz"]
+        assert [each.source for each in await other.facts()] == ["explicit"]
 
 
 async def test_facts_that_never_rest_are_left_for_later(house: House) -> None:

@@ -83,6 +83,16 @@ def test_a_new_line_is_a_new_fact_under_its_heading() -> None:
     assert f"- I grow roses <!-- o:{codes([made.rows[0].id])[made.rows[0].id]} -->" in text(made)
 
 
+def test_a_new_line_takes_the_place_of_what_a_model_had_found_in_other_words() -> None:
+    auto = replace(ONE, value="Works at Initech", source="auto")
+    base = text(merged(None, "", [auto, TWO]))
+    made = merged(base, base + "\n## Work\n\n- I work at Initech\n", [auto, TWO])
+    facts = after([auto, TWO], made)
+    assert holding(facts) == [("work", "I sit in Lima"), ("work", "I work at Initech")]
+    assert "Works at Initech" not in text(made)
+    assert any(each.id == auto.id and each.superseded_by for each in facts)
+
+
 def test_a_changed_line_replaces_its_fact() -> None:
     made = merged(BASE, BASE.replace("Initech", "Hooli"), FACTS)
     new, old = made.rows

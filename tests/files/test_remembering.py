@@ -266,6 +266,7 @@ OF_DAY = Digest("day", journal.begun(LOG), "Drinks were the topic.", by_model=Tr
 CALLED = "snapshots/2026-11-23-drinks-and-cities.md"
 
 
+@pytest.mark.note("Flush/3")
 async def test_events_and_digests_are_in_the_logs_of_their_days_once(house: House) -> None:
     for keeper in (house.keeper, house.keeper, house.another()):
         keeper.happened(WHO, [HOT, replace(HOT, code="e-1", at=NOON - 86_400)])
@@ -281,6 +282,7 @@ async def test_events_and_digests_are_in_the_logs_of_their_days_once(house: Hous
     assert house.failed == []
 
 
+@pytest.mark.note("Snapshots/2")
 @pytest.mark.parametrize("goes", [False, True])
 async def test_a_name_is_given_to_the_snapshot_that_is_there_or_comes_soon(house: House, *, goes: bool) -> None:
     house.keeper.named(WHO, "s-2", "somebody-elses")

@@ -78,6 +78,42 @@ def test_the_same_value_again_confirms_it() -> None:
     assert made.rows == (replace(old, confidence="high", pinned=True, last_confirmed_at=NOW + 5),)
 
 
+def test_a_fact_under_another_key_that_says_the_same_is_confirmed() -> None:
+    old = fact(value="vivo en Rosario")
+    made = add([old], Draft("personal", "residencia", "Reside en Rosario", "high"), scope=SCOPE, now=NOW + 5)
+    assert made.fact == replace(old, confidence="high", last_confirmed_at=NOW + 5)
+    assert made.rows == (made.fact,)
+
+
+def test_a_models_fact_that_says_the_same_gives_way_to_what_is_said_now() -> None:
+    old = replace(fact(value="Reside en Rosario"), source="auto")
+    made = add([old], Draft("personal", "casa", "vivo en Rosario"), scope=SCOPE, now=NOW + 5)
+    assert (made.fact.value, made.fact.key) == ("vivo en Rosario", old.key)
+    assert made.rows == (made.fact, replace(old, superseded_by=made.fact.id, superseded_at=NOW + 5))
+
+
+@pytest.mark.parametrize("value", ["Rosario", "nació en Rosario", "mi hermana vive en Rosario"])
+def test_what_only_resembles_a_fact_under_another_key_is_added(value: str) -> None:
+    made = add([fact(value="vivo en Rosario")], Draft("personal", "otra", value), scope=SCOPE, now=NOW + 5)
+    assert (made.fact.key, made.fact.value) == ("otra", value)
+
+
+def test_an_edited_text_is_taken_as_it_is_written() -> None:
+    old = fact(value="vivo en Rosario")
+    made = edit([old], old, Edit(value="Reside en Rosario"), scope=SCOPE, now=NOW + 5)
+    assert made.fact.value == "Reside en Rosario"
+
+
+def test_of_two_merged_facts_that_say_the_same_the_later_confirmed_stays() -> None:
+    mine, theirs = fact(value="vivo en Rosario"), fact(2, key="casa", value="Reside en Rosario")
+    theirs = replace(theirs, last_confirmed_at=NOW + 9)
+    rows = merge([mine], [theirs])
+    known = applied([mine], rows)
+    assert [each.id for each in known if each.superseded_by is None] == [theirs.id]
+    assert merge(known, [theirs]) == ()
+    assert merge(known, [mine]) == ()
+
+
 def test_the_same_fact_of_two_people_has_two_ids() -> None:
     draft = Draft("personal", "ciudad", "vivo en Salta")
     assert add([], draft, scope=SCOPE, now=NOW).fact.id != add([], draft, scope=f"{TENANT}/beto", now=NOW).fact.id

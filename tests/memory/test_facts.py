@@ -81,7 +81,7 @@ def test_what_does_not_contradict_stands_side_by_side(one: str, other: str) -> N
     assert len(current(told(one, other))) == 2
 
 
-@pytest.mark.note("1.1/13", "Flush/2")
+@pytest.mark.note("1.1/13", "Flush/2", "Rumi Dedup/2")
 @pytest.mark.parametrize(
     ("first", "again"),
     [
@@ -525,3 +525,74 @@ def test_nothing_is_lost_and_twice_is_as_good_as_once(one: list[str], two: list[
     now = {fact.id for fact in groups[-1]}  # they keep theirs
     assert all(list(keys.values()).count(key) == 1 for name, key in keys.items() if name not in now)
     assert reunited([list(facts.values())]) == ()
+
+
+# --- said again in other words ---------------------------------------------------------------------------------------
+
+
+def stated(known: dict[str, Fact], value: str, turn: int, key: str = "job") -> tuple[Fact, ...]:
+    """The changes to `known` when `value` is stated in a turn, a day each."""
+    said = Statement("work", key, value, "medium")
+    return learn(known.values(), [said], session="s", turn=turn, link=_link(turn), now=turn * DAY)
+
+
+def test_what_is_said_in_other_words_confirms_the_known_fact() -> None:
+    known: dict[str, Fact] = {}
+    apply(known, stated(known, "trabajo en Google", 1))
+    apply(known, stated(known, "soy empleado de Google", 2))
+    (fact,) = known.values()
+    assert (fact.value, fact.last_confirmed_at) == ("trabajo en Google", 2 * DAY)
+    assert set(fact.links) == {_link(1), _link(2)}
+
+
+@pytest.mark.parametrize("other", ["mi hermana trabaja en Google", "trabajé en Google", "no trabajo en Google"])
+def test_what_only_resembles_it_does_not(other: str) -> None:
+    known: dict[str, Fact] = {}
+    apply(known, stated(known, "trabajo en Google", 1))
+    apply(known, stated(known, other, 2))
+    assert len(known) == 2
+    assert known[next(iter(known))].last_confirmed_at == DAY
+
+
+def test_a_name_in_another_spelling_is_no_confirmation() -> None:
+    known: dict[str, Fact] = {}
+    apply(known, stated(known, "my dentist is called Oskar", 1))
+    apply(known, stated(known, "my dentist is called Oscar", 2))
+    assert "my dentist is called Oscar" in current(known)
+
+
+def test_a_models_fact_gives_way_to_the_users_own_words_and_stays_as_history() -> None:
+    auto = a_fact("Trabaja en Google", source="auto", key="employer", links=(_link(1),), pinned=True)
+    known = {auto.id: auto}
+    apply(known, stated(known, "trabajo en Google", 2))
+    (own,) = [fact for fact in known.values() if fact.superseded_by is None]
+    assert (own.value, own.source, own.domain, own.key) == ("trabajo en Google", "explicit", "work", "employer")
+    assert own.pinned
+    assert known[auto.id].superseded_by == own.id
+
+
+def test_a_models_fact_that_is_said_word_for_word_is_the_users_from_then_on() -> None:
+    auto = a_fact("trabajo en Google", source="auto", key="employer")
+    known = {auto.id: auto}
+    apply(known, stated(known, "Trabajo en Google", 2))
+    assert [(fact.id, fact.source) for fact in known.values()] == [(auto.id, "explicit")]
+
+
+def test_the_message_from_which_a_model_had_it_changes_nothing_when_it_is_read_again() -> None:
+    auto = a_fact("Trabaja en Google", source="auto", links=(_link(2),))
+    assert stated({auto.id: auto}, "trabajo en Google", 2) == ()
+
+
+def test_an_agents_correction_of_itself_is_not_confirmed_by_a_user() -> None:
+    own = a_fact("Trabaja en Google", domain=SELF_CORRECTION)
+    assert any(fact.value == "trabajo en Google" for fact in stated({own.id: own}, "trabajo en Google", 2))
+
+
+def test_among_many_facts_the_one_in_other_words_is_found() -> None:
+    known = {
+        name: a_fact(f"tengo un amigo en el pueblo {name}", id=name, key=name, last_confirmed_at=float(at))
+        for at, name in enumerate(f"f-{number:04}" for number in range(150))
+    }
+    known["f-x"] = a_fact("Es empleado de Google", id="f-x", key="employer", created_at=0.0)
+    changed = stated(known, "trabajo en Google", 2)
+    assert [fact.id for fact in changed] == ["f-x"]

@@ -2,7 +2,7 @@
 request: while it is not, nobody sees what it names."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from time import time
@@ -70,11 +70,19 @@ class House:
     tasks: Tasks = field(default_factory=Tasks)
     metrics: Metrics = field(default_factory=Metrics)
     is_on: bool = True  # contexts are managed
+    on_learnt: Callable[[], object] = lambda: None
 
     def __post_init__(self) -> None:
         self.library = Library(self.facts, self.archive, stores.states(), stores.wipes(), self.executor, self.tasks)
         self.open_turns = LocalOpenTurns()
-        self.learner = Learner(self.library, self.executor, self.tasks, self.open_turns, is_on=self.is_on)
+        self.learner = Learner(
+            self.library,
+            self.executor,
+            self.tasks,
+            self.open_turns,
+            is_on=self.is_on,
+            on_learnt=lambda _: self.on_learnt(),
+        )
 
     async def learn(
         self,
@@ -132,6 +140,15 @@ async def test_the_state_is_kept_before_anything_is_waited_for(house: House) -> 
     house.learner.delivered(exchange, chain, [], Attempts(house.metrics.failed_open))
     assert await house.library.state(SCOPE, (*chain, b"next")) == (STATE, 1)
     await house.tasks.drain(5.0)
+
+
+async def test_who_wants_to_know_is_told_of_a_request_once_its_turns_are_queued(house: House) -> None:
+    told: list[list[int]] = []
+    house.on_learnt = lambda: told.append(house.turns())
+    await house.learn(ALLERGIC, answer=assistant("Noted."))
+    await house.learn(user("no"), answer=assistant("k"), directives=Directives(remember=False))
+    assert told == [[1]]
+    assert len(await house.values()) == 1
 
 
 async def test_a_turn_is_archived_once_it_is_over_and_once_only(house: House) -> None:

@@ -31,7 +31,8 @@ OF_MEMORY = {
 OF_FILES = {
     "Capas": 5, "Archivos": 5, "Sync": 4, "Logs": 3, "Flush": 4, "Snapshots": 3, "Consolidación": 3, "Extender": 3,
     "Decisiones": 5, "Gotchas": 3, "Variables": 3,
-    "Rumi Fact": 5, "Rumi Comandos": 5, "Rumi Sesión": 5, "Rumi Prompt": 3, "Rumi Fase 3": 4, "Rumi ADR": 5,
+    "Rumi Fact": 5, "Rumi Comandos": 5, "Rumi Sesión": 5, "Rumi Extracción": 5, "Rumi Dedup": 2, "Rumi Decisiones": 2,
+    "Rumi Prompt": 3, "Rumi Fase 3": 4, "Rumi ADR": 5,
 }  # fmt: skip
 ITEMS = {notes.MEMORY: OF_MEMORY, notes.FILES: OF_FILES}
 PARAMETERS = (

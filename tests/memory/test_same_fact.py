@@ -23,6 +23,13 @@ SAME = [
     ("On Mondays I teach yoga", "Teaches yoga on Mondays"),
     ("Born on 3 May 1990", "I was born on May 3rd, 1990"),
     ("My favourite colour is grey", "My favorite color is gray"),
+    ("Works for the RAF", "works for the Royal Air Force"),
+    ("Wakes at 5:45", "I wake at a quarter to six"),
+    ("Has been sober for 18 months", "Has been sober for a year and a half"),
+    ("Plays the oboe in a band", "Is the oboist in a band"),
+    ("My knees are bad", "Has bad knees"),
+    ("I work as a plumber", "Is a plumber"),
+    ("Su marido es hincha de River", "su marido es hincha de River Plate"),
     ("A friend is restoring my boat", "My boat is being restored by a friend"),
 ]
 OTHER = [
@@ -50,20 +57,26 @@ OTHER = [
     ("Owns a pub", "Works in a pub"),
     ("Is on 20 mg of fluoxetine", "Is on 20 mg of duloxetine"),
     ("Teaches Welsh", "Studies Welsh"),
+    ("trabaja en la cárcel", "está en la cárcel"),
+    ("trabaja de lunes a viernes", "trabaja los lunes y viernes"),
+    ("Is divorced", "Is divorcing"),
 ]
 
 
+@pytest.mark.note("Flush/2", "Rumi Dedup/1", "Rumi Fase 3/2", "v2 Roadmap/2")
 @pytest.mark.parametrize(("one", "other"), SAME)
 def test_one_fact_in_other_words_is_the_same(one: str, other: str) -> None:
     assert nominated(one, other)
     assert same_fact(one, other)
 
 
+@pytest.mark.note("Flush/2", "Decisiones/4", "Rumi Dedup/1")
 @pytest.mark.parametrize(("one", "other"), OTHER)
 def test_what_differs_in_what_it_says_is_two_facts(one: str, other: str) -> None:
     assert not same_fact(one, other)
 
 
+@pytest.mark.note("Extender/2", "Decisiones/4")
 def test_a_cosine_nominates_and_decides_nothing() -> None:
     assert nominated("keeps bees", "owns hives", 0.9)
     assert not nominated("keeps bees", "owns a pub", 0.2)

@@ -19,6 +19,7 @@ STATED = [
     ("I can't stand wool.", "", "Hates wool"),
     ("La panadería que abrí en Lugo no tiene web, ¿me ayudas?", "La panadería que abrí en Lugo", "Tiene una panadería"),
     ("Mi hermana vive en Lima. ¿Qué le llevo?", "Mi hermana vive en Lima", "Su hermana vive en Lima"),
+    ("How do I brush my cat Pip if he scratches?", "my cat Pip", "Has a cat called Pip"),
     ("ya no trabajo en Globant, buscame otra cosa", "ya no trabajo en Globant", "Ya no trabaja en Globant"),
 ]
 NOT_STATED = [
@@ -50,6 +51,10 @@ NOT_STATED = [
     ("I have two cats.", "", "Has three cats", "details"),
     ("I won the bronze medal in Rome.", "", "Won the gold medal in Rome", "details"),
     ("I flew to Rome on Monday.", "", "Often flies to Rome", "often"),
+    ("I almost bought the boat.", "", "Bought the boat", "condition"),
+    ("I'd have bought the boat.", "", "Bought the boat", "condition"),
+    ("Write a story where I am a spy.", "I am a spy", "Is a spy", "handed-over"),
+    ("She's my dentist, she moved to Bath.", "she moved to Bath", "Moved to Bath", "holder"),
     ("I'm stuck on the train to Rome.", "", "Takes the train to Rome", "passing"),
     ("I have a cold cellar.", "", "Plays chess", "unrelated"),
     ("ojalá hablara alemán", "", "Habla alemán", "wish"),
@@ -66,6 +71,7 @@ def test_what_the_user_states_is_supported(message: str, quote: str, value: str)
     assert supports(quote or message, value, message) == ""
 
 
+@pytest.mark.note("Rumi Extracción/2", "Rumi Decisiones/2")
 @pytest.mark.parametrize(("message", "quote", "value", "reason"), NOT_STATED)
 def test_what_the_user_does_not_state_is_refused_with_its_reason(
     message: str, quote: str, value: str, reason: str

@@ -13,7 +13,7 @@ MOODS = {
     ],
     "questions": [
         ("*Am I allergic to nuts?*", "Is allergic to nuts", "question"),
-        ("Do you think *I should adopt a cat*?", "Is adopting a cat", "wish"),
+        ("Do you think *I should adopt a cat*?", "Is adopting a cat", "question"),
         ("¿me conviene *mudarme a Neuquén*?", "Se muda a Neuquén", "question"),
         ("How do I tell *my son, who is nine*?", "Has a son", ""),
         ("*I live in Lima*, what should I see?", "Lives in Lima", ""),

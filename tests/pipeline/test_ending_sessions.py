@@ -1,12 +1,11 @@
 """Ends of conversations: each is told once, in time, and whatever the listener does."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
 import pytest
 
-from proxy.pipeline.ending_sessions import Ends, Listener, Why
+from proxy.pipeline.ending_sessions import Ends, Listener, OnEnd, Why, to_all
 from proxy.tasks import Tasks
 
 SCOPE, OTHER = f"{'ab' * 16}/ana", f"{'cd' * 16}/"
@@ -30,9 +29,7 @@ class Heard:
     async def settled(self, scope: str, session: str) -> None:
         pass
 
-    def ends(
-        self, idle: float = LONG, *, on_end: Callable[[str, str, Why], Awaitable[None]] | None = None, most: int = 100
-    ) -> Ends:
+    def ends(self, idle: float = LONG, *, on_end: OnEnd | None = None, most: int = 100) -> Ends:
         listener = Listener(
             on_end or self.on_end, self.settled, lambda *failed: self.failures.append(failed), self.tasks
         )
@@ -153,3 +150,16 @@ async def test_without_a_listener_ends_are_noted_and_no_timer_runs() -> None:
     assert ends.end(SCOPE, "s", "api")
     assert not ends.end(SCOPE, "s", "api")
     await ends.close()
+
+
+async def test_of_several_listeners_each_is_told_whatever_another_does() -> None:
+    heard, other = Heard(), Heard()
+
+    async def fails(_scope: str, _session: str, _why: Why) -> None:
+        raise ZeroDivisionError
+
+    ends = heard.ends(on_end=to_all([heard.on_end, fails, other.on_end]))
+    ends.end(SCOPE, "s", "api")
+    await heard.drained()
+    assert heard.told == other.told == [(SCOPE, "s", "api")]
+    assert heard.failures == [("end", "ZeroDivisionError")]

@@ -89,7 +89,7 @@ async def model_of(settings: Config) -> AsyncIterator[tuple[Services, MemoryMode
 
 async def asked(url: str, **timeouts: float) -> tuple[Reply | None, list[Any]]:
     """The answer, and the rows of the ledger."""
-    async with model_of(configured(url, **timeouts)) as (services, model):
+    async with model_of(configured(url, "openai", **timeouts)) as (services, model):
         reply = await model.ask(SCOPE, "s", "memory-1", BODY)
         await services.tasks.drain(5)
         await services.storage.flush()
@@ -120,7 +120,8 @@ async def test_it_leaves_no_trace_but_its_row(upstream: Model) -> None:
         assert len(services.ends) == 0
 
 
-EVENTS = "".join(f"data: {text}\n\n" for text in ('{"choices":[{"delta":{"content":"a"},"finish_reason":"stop"}]}', "[DONE]"))
+CHUNK = '{"choices":[{"delta":{"content":"a"},"finish_reason":"stop"}]}'
+EVENTS = f"data: {CHUNK}\n\ndata: [DONE]\n\n"
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,11 @@ from proxy.storage.opening import DATABASE
 from proxy.storage.postgres.connection import Connection, connect
 from proxy.storage.postgres.database import PostgresDatabase
 from proxy.storage.postgres.facts import PostgresFacts
+from proxy.storage.postgres.jobs import PostgresJobs
 from proxy.storage.sqlite.archive import SqliteArchive
 from proxy.storage.sqlite.database import Database
 from proxy.storage.sqlite.facts import SqliteFacts
+from proxy.storage.sqlite.jobs import SqliteJobs
 from proxy.storage.sqlite.ledger import SqliteLedger
 from proxy.tasks import Tasks
 from proxy.types import Fact
@@ -24,6 +26,7 @@ from tests import postgres
 from tests.contract.test_archive import VECTORS, turn
 from tests.contract.test_fact_store import FACT, NEW
 from tests.contract.test_ledger import ROW
+from tests.finished_jobs import made
 
 
 @pytest.fixture
@@ -34,6 +37,8 @@ async def folder(tmp_path: Path) -> Path:
     for number in range(1, 8):
         SqliteArchive(database, 1e12).add("a/", turn(number), VECTORS if number == 1 else None)
     SqliteLedger(database).append(ROW)
+    for number in range(3):
+        await made(SqliteJobs(database), number, 1.0)
     await database.close()
     return tmp_path
 
@@ -62,6 +67,10 @@ async def test_all_of_it_is_there_afterwards_and_goes_on_from_there(folder: Path
     newer = Fact("f-2", "work", "team", "newer", "high", "explicit", "s", 1, NEW.created_at + 1, NEW.created_at + 1)
     facts.put("a/", [newer])
     assert await facts.all("a/") == [FACT, NEW, newer]
+    jobs = PostgresJobs(database)
+    copied = [job.id for job in await jobs.jobs("a/")]
+    assert await made(jobs, 9, 2.0) > max(copied)
+    assert (len(copied), len(await jobs.summaries("a/")), await jobs.spent(0)) == (3, 4, 0.004)
     await database.close()
 
 

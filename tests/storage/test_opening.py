@@ -30,6 +30,7 @@ async def fill(storage: Storage) -> None:
     storage.facts.put("a", [FACT])
     storage.archive.add("a", TURN, None)
     storage.states.put("a", "s", TURN.link, NOW, b"state")
+    storage.jobs.arm("a", "extract", "s", NOW)
     storage.contents.put(Contents("a", "req_1", "s", NOW, b"{}"))
     await storage.answers.put("a", "key", stored(), 60.0)
 
@@ -44,6 +45,7 @@ async def kept(storage: Storage) -> set[str]:
         "facts": await storage.facts.all("a"),
         "archive": await storage.archive.latest("a", "s"),
         "states": await storage.states.get("a", [TURN.link]),
+        "jobs": await storage.jobs.jobs("a"),
         "contents": await storage.contents.recent(9),
         "accounts": await storage.accounts.rows(),
         "answers": await storage.answers.get("a", "key", NOW),
@@ -52,7 +54,7 @@ async def kept(storage: Storage) -> set[str]:
     return {name for name, value in found.items() if value}
 
 
-ALL = {"ledger", "sessions", "reuse", "facts", "archive", "states", "contents", "accounts", "answers", "scope"}
+ALL = {"ledger", "sessions", "reuse", "facts", "archive", "states", "jobs", "contents", "accounts", "answers", "scope"}
 SHOWN = {"keep": {"contents": 0}}
 
 
@@ -78,7 +80,7 @@ async def test_what_was_kept_is_there_when_it_is_opened_again(tmp_path: Path) ->
     tasks = Tasks()
     first = await open_storage(settings, tasks)
     await fill(first)
-    assert first.database.writer.depth == 7
+    assert first.database.writer.depth == 8
     await first.close()
 
     again = await open_storage(settings, tasks)
@@ -119,11 +121,16 @@ async def test_the_reuse_log_is_as_long_as_configured(tmp_path: Path, kind: str,
 @pytest.mark.parametrize("kind", ["memory", "sqlite"])
 async def test_facts_and_archive_are_kept_unless_the_configuration_says_no(tmp_path: Path, kind: str) -> None:
     where = {"kind": kind, "path": str(tmp_path), **SHOWN}
-    for memory, wanted in (({"facts": False, "archive_ttl": 0}, ALL - {"facts", "archive"}), ({}, ALL)):
+    for memory, wanted in (
+        ({"facts": False, "archive_ttl": 0}, ALL - {"facts", "archive", "jobs"}),
+        ({"facts": False}, ALL - {"facts", "jobs"}),
+        ({"archive_ttl": 0}, ALL - {"archive", "jobs"}),
+        ({}, ALL),
+    ):
         storage = await open_storage(config(storage=where, memory=memory), Tasks())
         await fill(storage)
         assert await kept(storage) == wanted
-        assert storage.facts.keeps == ("facts" in wanted)
+        assert (storage.facts.keeps, storage.jobs.keeps) == ("facts" in wanted, "jobs" in wanted)
         await storage.close()
 
 

@@ -11,9 +11,11 @@ from proxy.config.model import Keep
 from proxy.storage.postgres import wipes
 from proxy.storage.postgres.connection import Connection
 from proxy.storage.postgres.contents import remove_expired
+from proxy.storage.postgres.jobs import said
 from proxy.storage.postgres.ledger import condense
 from proxy.storage.postgres.migrating import RETENTION_LOCK, try_lock
 from proxy.storage.retention import BUCKETS, BYTES, CARDS, HOUR, LINKS, MOST_STEPS, ROWS, SWEEPS, Step, Work
+from proxy.storage.stores.job_expiry import leaving
 from proxy.storage.stores.ledger import MINUTE
 
 # Rows are numbered as they are written, which is nearly the order of their times: so they need no index by time.
@@ -59,6 +61,7 @@ class PostgresExpiry:
 
     keep: Keep
     keeps_contents: bool
+    turns: float  # seconds that one is kept
     links: int = LINKS  # that a step looks through
     _swept: tuple[int, bytes] = (0, b"")  # scope and link up to which the links were looked through
 
@@ -75,6 +78,10 @@ class PostgresExpiry:
             until = now - keep.requests
             yield Work("requests", _deleting(EXPIRED_ROWS, until=until, limit=ROWS), MOST_STEPS)
             yield Work("sessions", _deleting(EXPIRED_CARDS, until=until, limit=CARDS), MOST_STEPS)
+        for each in leaving(now, keep.requests, self.turns):
+            statement = each.deleting(skips=True)
+            step = _deleting(said(statement).encode(), until=each.until, limit=ROWS)
+            yield Work(each.table, step, MOST_STEPS)
         if keep.contents or not self.keeps_contents:
             until = now - keep.contents if self.keeps_contents else float("inf")
             yield Work("contents", partial(remove_expired, until=until, limit=BYTES), MOST_STEPS)

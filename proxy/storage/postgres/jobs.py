@@ -21,16 +21,17 @@ from proxy.storage.stores.jobs import DatabaseJobs, JobStatements
 
 _VALUE = re.compile(r":(\w+)")
 
-# Of one scope, kind and subject one job at a time is under way.
+# Of one scope, kind and subject one job at a time is under way. The scope is locked first: a lock stays when the one
+# after it is not to be had, and whoever has the scope would wait for a job.
 DUE = """
-    SELECT jobs.id FROM jobs JOIN scopes ON scopes.id = jobs.scope_id
+    SELECT jobs.id FROM scopes JOIN jobs ON jobs.scope_id = scopes.id
     WHERE state IN ('waiting', 'running', 'answered') AND due_at <= :now AND lease_until <= :now
         AND (state <> 'waiting' OR NOT EXISTS (
             SELECT 1 FROM jobs AS other
             WHERE other.scope_id = jobs.scope_id AND other.kind = jobs.kind AND other.subject = jobs.subject
                 AND other.state IN ('running', 'answered')
         ))
-    ORDER BY due_at, jobs.id LIMIT 1 FOR NO KEY UPDATE OF jobs, scopes SKIP LOCKED
+    ORDER BY due_at, jobs.id LIMIT 1 FOR NO KEY UPDATE OF scopes, jobs SKIP LOCKED
 """
 _LINKS = "ANY(%(links)s::bytea[])"
 WAS_READ = f"SELECT link FROM job_links WHERE scope_id = {SCOPE_ID} AND link = {_LINKS} AND at > 0".encode()  # noqa: S608 (our own text)
@@ -62,15 +63,16 @@ READERS = f"""
 """.encode()  # noqa: S608 (same)
 
 
-@functools.cache  # a few dozen statements
-def _said(statement: str) -> str:
+@functools.lru_cache(200)  # a few dozen statements, and some with numbers of jobs
+def said(statement: str) -> str:
+    """Returns a statement whose values stand in it as `:name`, as the driver takes it."""
     return _VALUE.sub(r"%(\1)s", statement)
 
 
 def _many(connection: Connection, statement: str, values: Sequence[Mapping[str, Any]]) -> None:
     if values:
         with connection.cursor() as cursor:
-            cursor.executemany(_said(statement).encode(), values)
+            cursor.executemany(said(statement).encode(), values)
 
 
 def _lock(connection: Connection) -> None:
@@ -104,7 +106,7 @@ def _arm(connection: Connection, armed: Sequence[Mapping[str, Any]]) -> None:
 
 
 DIALECT = Dialect(
-    said=_said,
+    said=said,
     many=_many,
     due=DUE,
     lock=_lock,

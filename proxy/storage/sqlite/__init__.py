@@ -12,6 +12,7 @@ would need as well is in the folder above.
 | contents.py | bodies of requests, for a while |
 | reuse.py | entries for reuse by intent, their vectors, the reuse log |
 | facts.py | facts |
+| jobs.py | jobs of memory's model |
 | wipes.py | wiped memories, put aside for a while |
 | archive.py | archived turns with the vectors of their passages |
 | expiry.py | the job that lets a database forget: sums, what has expired, free pages, a limit of size in memory |

@@ -11,6 +11,7 @@ from proxy.config.model import Keep
 from proxy.storage.retention import BUCKETS, BYTES, CARDS, HOUR, LINKS, MOST_STEPS, ROWS, SWEEPS, Step, Work
 from proxy.storage.sqlite import contents, wipes
 from proxy.storage.sqlite.ledger import condense
+from proxy.storage.stores.job_expiry import leaving
 from proxy.storage.stores.ledger import MINUTE
 
 PAGES = 64  # that a step gives back
@@ -52,7 +53,7 @@ MOST_KEPT = 100_000
 def _oldest(table: str, key: str, age: str, rest: str = "") -> str:
     """Returns the statement that deletes the oldest of a table's rows. Ids grow as rows are written."""
     return f"""
-        DELETE FROM {table} WHERE {key} IN (
+        DELETE FROM {table} WHERE ({key}) IN (
             SELECT {key} FROM {table} WHERE {age} IS NOT NULL ORDER BY {age}
             LIMIT (SELECT (count(*) + {SHARE - 1}) / {SHARE} FROM {table})
         ) {rest}
@@ -65,6 +66,10 @@ _OLDEST = (
     _oldest("archive", "change", "at"),
     _oldest("path_states", "id", "at"),
     _oldest("reuse_log", "id", "id"),
+    _oldest("jobs", "id", "nullif(done_at, 0)"),
+    _oldest("job_links", "scope_id, link, job", "nullif(at, 0)"),
+    _oldest("events", "number", "at"),
+    _oldest("summaries", "number", "at"),
 )
 _OLDEST_CONTENTS = _oldest("contents", "id", "id", "RETURNING size")
 # The row with the highest number of all is never deleted, see reuse.py.
@@ -114,6 +119,7 @@ class Expiry:
 
     keep: Keep
     keeps_contents: bool
+    turns: float  # seconds that one is kept
     most_bytes: int | None = None  # of all pages in use; None: as much as the disk holds
     links: int = LINKS  # that a step looks through
     _swept: tuple[int, bytes] = (0, b"")  # scope and link up to which the links were looked through
@@ -127,6 +133,8 @@ class Expiry:
             until = now - keep.requests
             yield Work("requests", _deleting(EXPIRED_ROWS, until=until, limit=ROWS), MOST_STEPS)
             yield Work("sessions", _deleting(EXPIRED_CARDS, until=until, limit=CARDS), MOST_STEPS)
+        for each in leaving(now, keep.requests, self.turns):
+            yield Work(each.table, _deleting(each.deleting(), until=each.until, limit=ROWS), MOST_STEPS)
         if keep.contents or not self.keeps_contents:
             until = now - keep.contents if self.keeps_contents else float("inf")
             yield Work("contents", partial(contents.remove_expired, until=until, limit=BYTES), MOST_STEPS)

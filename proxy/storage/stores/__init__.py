@@ -6,8 +6,9 @@ accounts.py   reads for administration
 archive.py    the archive of turns
 contents.py   bodies of requests and answers
 facts.py      facts of users
+job_changes.py    the transactions of jobs; job_rows.py their rows and statements
+job_expiry.py     jobs whose time has passed; job_forgetting.py how forgetting reaches them
 kinds.py      the stores of one kind of database, as they are opened
-job_*.py      the parts of `jobs.py`: its rows and statements, its transactions, how forgetting reaches them
 jobs.py       jobs of memory's model, what they cost and what they have made
 ledger.py     the ledger, and the sums of its rows
 reuse.py      entries of reuse by intent, and its log

@@ -112,8 +112,8 @@ class JobChanges:
             return None, newest
         of_it = {"job": due[0]}
         self._run(connection, _CLAIM, {**of_it, "owner": owner, "until": now + lease})
-        row = self._run(connection, rows.JOB, of_it).fetchone()
-        return rows.job_of(self._dialect, connection, row), newest
+        (job,) = rows.jobs_of(self._dialect, connection, self._run(connection, rows.JOB, of_it).fetchall())
+        return job, newest
 
     def renew(self, connection: Any, job: int, owner: str, until: float) -> bool:
         values = {"job": job, "owner": owner, "until": until}

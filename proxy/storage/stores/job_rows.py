@@ -47,9 +47,9 @@ JOBS = f"""
     SELECT {_JOB}, answer FROM jobs JOIN scopes ON scopes.id = jobs.scope_id
     WHERE {{whose}} AND jobs.id < :before AND {{states}} ORDER BY jobs.id DESC LIMIT :limit
 """  # noqa: S608 (same)
-READ = "SELECT link FROM job_links WHERE job = :job ORDER BY place"
+READ = "SELECT job, link FROM job_links WHERE job IN ({jobs}) ORDER BY job, place"
 _LINE = ("op", "result", "reason", "domain", "key", "value", "quote", "turn", "link", "fact_id")
-LINES = f"SELECT {', '.join(_LINE)}, ended FROM job_lines WHERE job = :job ORDER BY place"  # noqa: S608 (same)
+LINES = f"SELECT job, {', '.join(_LINE)}, ended FROM job_lines WHERE job IN ({{jobs}}) ORDER BY job, place"  # noqa: S608 (same)
 SCOPE_OF = "SELECT scopes.name FROM jobs JOIN scopes ON scopes.id = scope_id WHERE jobs.id = :job"
 PAYER_OF = "SELECT scopes.name FROM spending JOIN scopes ON scopes.id = scope_id WHERE job = :job LIMIT 1"
 
@@ -74,7 +74,7 @@ ARM = """
     SELECT id, :kind, :subject, 'waiting', :created_at, :due_at, :nothing, :nothing FROM scopes WHERE name = :scope
     ON CONFLICT (scope_id, kind, subject) WHERE state = 'waiting' DO UPDATE SET due_at = CASE
         WHEN :sooner = 1 AND jobs.due_at < excluded.due_at THEN jobs.due_at
-        WHEN jobs.held_until > excluded.due_at THEN jobs.held_until
+        WHEN :anyway = 0 AND jobs.held_until > excluded.due_at THEN jobs.held_until
         ELSE excluded.due_at
     END
 """
@@ -105,13 +105,21 @@ _names = msgspec.json.Decoder(tuple[str, ...]).decode
 _summary = msgspec.json.Decoder(Summary).decode
 
 
-def job_of(dialect: Dialect, connection: Any, row: Sequence[Any]) -> Job:
-    """Returns the job of a row of JOB, with its links and lines."""
-    of_it = {"job": row[0]}
-    read = tuple(link for (link,) in dialect.run(connection, READ, of_it).fetchall())
-    lines = tuple(map(_line_of, dialect.run(connection, LINES, of_it).fetchall()))
-    *plain, answer = row
-    return Job(*(*plain, read, answer, lines))
+def jobs_of(dialect: Dialect, connection: Any, found: Sequence[Sequence[Any]]) -> list[Job]:
+    """Returns the jobs of rows of JOB, with their links and lines."""
+    if not found:
+        return []
+    numbers = ", ".join(str(int(row[0])) for row in found)
+    read: dict[int, list[bytes]] = {}
+    for job, link in dialect.run(connection, READ.format(jobs=numbers), {}).fetchall():
+        read.setdefault(job, []).append(link)
+    lines: dict[int, list[OutcomeLine]] = {}
+    for job, *line in dialect.run(connection, LINES.format(jobs=numbers), {}).fetchall():
+        lines.setdefault(job, []).append(_line_of(line))
+    return [
+        Job(*(*plain, tuple(read.get(plain[0], ())), answer, tuple(lines.get(plain[0], ()))))
+        for *plain, answer in found
+    ]
 
 
 def _line_of(row: Sequence[Any]) -> OutcomeLine:

@@ -52,9 +52,11 @@ class DatabaseJobs(Store):
         self._clock = clock
         self._writes = ScopedWrites(database.writer, JOBS)
 
-    def arm(self, scope: str, kind: JobKind, subject: str, due_at: float, *, sooner: bool = False) -> None:
+    def arm(
+        self, scope: str, kind: JobKind, subject: str, due_at: float, *, sooner: bool = False, anyway: bool = False
+    ) -> None:
         values = {"scope": scope, "kind": kind, "subject": subject, "created_at": self._clock(), "due_at": due_at}
-        self._writes.put(scope, self._statements.arm, {**values, "sooner": int(sooner)})
+        self._writes.put(scope, self._statements.arm, {**values, "sooner": int(sooner), "anyway": int(anyway)})
 
     async def claim(self, owner: str, now: float, lease: float) -> Job | None:
         if not self.keeps:
@@ -169,6 +171,7 @@ class DatabaseJobs(Store):
         return dollars
 
     async def _carried_out(self, scope: str, step: Callable[[Any], T], kind: Kind = JOBS) -> T:
+        await self._writes.erased(scope or None)  # a batch has its own order among stores
         return await carried_out(self._database.writer, step, kind=kind, scope=scope, store=self._writes)
 
     async def _changed(self, job: int, step: Callable[[Any, str], T], kind: Kind = JOBS, *, otherwise: T) -> T:
@@ -195,8 +198,7 @@ class DatabaseJobs(Store):
 
     async def _jobs(self, statement: str, values: Mapping[str, Any]) -> list[Job]:
         def read(connection: Any) -> list[Job]:
-            found = self._dialect.run(connection, statement, values).fetchall()
-            return [rows.job_of(self._dialect, connection, row) for row in found]
+            return rows.jobs_of(self._dialect, connection, self._dialect.run(connection, statement, values).fetchall())
 
         return await self._database.read(read, LONG_SECONDS)
 

@@ -14,17 +14,20 @@ from proxy.storage.postgres.connection import connect
 from proxy.storage.postgres.contents import PostgresContents
 from proxy.storage.postgres.database import PostgresDatabase
 from proxy.storage.postgres.expiry import PostgresExpiry
+from proxy.storage.postgres.jobs import PostgresJobs
 from proxy.storage.postgres.ledger import PostgresLedger
 from proxy.storage.postgres.migrating import RETENTION_LOCK
 from proxy.storage.retention import Pace, Retention
 from proxy.tasks import Tasks
 from proxy.types import Contents, LedgerRow
 from tests.builders import ledger_row
+from tests.finished_jobs import leave_in_time, made
 from tests.postgres import processes
 
 MINUTE, HOUR, DAY = 60, 3_600, 86_400
 PACE = Pace(first_after=0, every=0, pause=0)
 NOW = 1_700_006_400.0 + 100 * DAY  # a day begins
+TURNS = 50.0 * DAY  # that one is kept
 
 
 @dataclass(slots=True)
@@ -33,7 +36,7 @@ class Job:
     failures: list[tuple[str, str]] = field(default_factory=list)
 
     async def run(self, *, keeps_contents: bool = True, **keep: object) -> dict[str, int]:
-        expiry = PostgresExpiry(Keep.model_validate(keep), keeps_contents, links=3)
+        expiry = PostgresExpiry(Keep.model_validate(keep), keeps_contents, TURNS, links=3)
         return await self.retention(expiry).run()
 
     def retention(self, expiry: PostgresExpiry) -> Retention:
@@ -133,7 +136,9 @@ async def test_links_leave_wherever_they_stand(job: Job) -> None:
             " FROM scopes CROSS JOIN generate_series(0, 9) AS n",
             (NOW - DAY,),
         )
-    retention = job.retention(PostgresExpiry(Keep.model_validate({"links": "1d"}), keeps_contents=True, links=3))
+    retention = job.retention(
+        PostgresExpiry(Keep.model_validate({"links": "1d"}), keeps_contents=True, turns=TURNS, links=3)
+    )
     assert (await retention.run())["links"] > 0
     await retention.run()
     assert await job.told("SELECT count(*) FROM links") == [10]
@@ -158,6 +163,18 @@ async def test_zero_is_for_ever(job: Job) -> None:
     await job.run(requests=0, contents=0, minutes=0, hours=0, links=0)
     for table in ("ledger", "session_sums", "contents"):
         assert await job.told(f"SELECT count(*) FROM {table}") == [1]
+
+
+async def test_jobs_and_what_they_made_leave_when_their_time_has_passed(job: Job) -> None:
+    await leave_in_time(job, PostgresJobs(job.database))
+
+
+async def test_a_job_whose_scope_a_batch_has_locked_is_not_waited_for(job: Job) -> None:
+    await made(PostgresJobs(job.database), 1, 1.0)
+    with connect(job.database._url) as other, other.transaction():  # noqa: SLF001 (same)
+        other.execute("SELECT 1 FROM scopes FOR UPDATE")
+        assert (await job.run(requests="1d"))["jobs"] == 0
+    assert (await job.run(requests="1d"))["jobs"] == 1
 
 
 async def test_of_two_processes_one_at_a_time_does_it_and_together_they_do_all(jobs: list[Job]) -> None:

@@ -12,6 +12,7 @@ from proxy.storage.postgres import database
 from proxy.storage.postgres.archive import PostgresArchive
 from proxy.storage.postgres.database import PostgresDatabase
 from proxy.storage.postgres.facts import PostgresFacts
+from proxy.storage.postgres.jobs import PostgresJobs
 from proxy.storage.postgres.operations import OPERATIONS
 from proxy.storage.postgres.sessions import PostgresSessions
 from proxy.storage.postgres.states import PostgresStates
@@ -59,6 +60,7 @@ async def test_what_waited_on_a_disk_is_there_when_another_process_has_written_i
     wipes.forget("d/", [FACT])
     wipes.prune(150.0)
     archive.prune(0.0)
+    PostgresJobs(away).arm("a/", "extract", "s", 5.0, sooner=True)
     await away.close()
     assert not away.writer.dropped
     monkeypatch.undo()
@@ -75,5 +77,6 @@ async def test_what_waited_on_a_disk_is_there_when_another_process_has_written_i
         assert await archive.forgotten_at("a/", [turn(2).link, turn(3).link]) == {turn(3).link: 9.0}
         assert await PostgresFacts(back).all("c/") == [FACT, OTHER]
         assert await archive.known("c/", [turn(5).link]) == {turn(5).link}
+        assert [(job.subject, job.due_at) for job in await PostgresJobs(back).jobs("a/")] == [("s", 5.0)]
         assert await PostgresWipes(back).wiped(100.0) == [Wiped("d/", 1, 0, 200.0)]
         assert not back.writer.dropped

@@ -16,17 +16,20 @@ from proxy.storage.sqlite.accounts import SqliteAccounts
 from proxy.storage.sqlite.contents import SqliteContents
 from proxy.storage.sqlite.database import Database
 from proxy.storage.sqlite.expiry import MOST_KEPT, SHARE, SPARE_PAGES, Expiry, keep_within
+from proxy.storage.sqlite.jobs import SqliteJobs
 from proxy.storage.sqlite.ledger import SqliteLedger
 from proxy.storage.sqlite.sessions import SqliteSessions
 from proxy.tasks import Tasks
 from proxy.types import ArchivedTurn, Contents, Fact, LedgerRow, ReuseDecision, ReuseEntry, Utterance
 from tests import stores
 from tests.builders import ledger_row
+from tests.finished_jobs import leave_in_time, made
 from tests.stores import AtOnce
 
 MINUTE, HOUR, DAY = 60, 3_600, 86_400
 PACE = Pace(first_after=0, every=0, pause=0)
 NOW = 1_700_006_400.0 + 100 * DAY  # a day begins
+TURNS = 50.0 * DAY  # that one is kept
 
 
 @dataclass(slots=True)
@@ -40,7 +43,7 @@ class Job:
     def made(self, *, keeps_contents: bool = True, **keep: object) -> Retention:
         return Retention(
             self.database.writer,
-            Expiry(Keep.model_validate(keep), keeps_contents, self.most_bytes, links=3).work,
+            Expiry(Keep.model_validate(keep), keeps_contents, TURNS, self.most_bytes, links=3).work,
             self.tasks,
             on_failure=lambda part, reason: self.failures.append((part, reason)),
             clock=lambda: self.now,
@@ -72,6 +75,10 @@ async def job(tmp_path: Path) -> AsyncIterator[Job]:
 
 def row(name: str, at: float, **differing: object) -> LedgerRow:
     return ledger_row(request_id=name, at=at, **{"scope": "a/", "session": name, **differing})
+
+
+async def test_jobs_and_what_they_made_leave_when_their_time_has_passed(job: Job) -> None:
+    await leave_in_time(job, SqliteJobs(job.database))
 
 
 async def test_requests_and_conversations_leave_when_their_time_has_passed_and_their_sums_stay(job: Job) -> None:
@@ -254,7 +261,10 @@ async def test_it_runs_by_itself_again_and_again_until_it_is_stopped(job: Job) -
 FACT = Fact("f-1", "work", "team", "I lead the team", "high", "explicit", "s", 1, 1.0, 1.0)
 ENTRY = ReuseEntry("r-1", "p" * 32, "how?", (), "key", 1.0, 1e12)
 ROWS = 2 * SHARE  # of each kind: a step takes two
-TABLES = ("ledger", "session_sums", "links", "archive", "path_states", "contents", "reuse_entries", "reuse_log")
+TABLES = (
+    "ledger", "session_sums", "links", "archive", "path_states", "contents", "reuse_entries", "reuse_log",
+    "jobs", "job_links", "events", "summaries",
+)  # fmt: skip
 
 
 def link(number: int) -> bytes:
@@ -275,6 +285,7 @@ async def filled() -> AtOnce:
         stores.reuse(database).add("a/", replace(ENTRY, id=f"r-{number}"), np.ones(4, np.float32))
         stores.reuse(database).log("a/", ReuseDecision(f"r{number}", at, "hit", "r-1", 1.0, "how?", "how?"))
         stores.facts(database).put("a/", [replace(FACT, id=f"f-{number}")])
+        await made(stores.jobs(database), number, at)
     return database
 
 
