@@ -16,7 +16,7 @@ from proxy.curation import answers, asking, consolidating, digesting, operations
 from proxy.curation.asking import Question
 from proxy.curation.prompts import Prompts
 from proxy.curation.retracting import OrdersSince
-from proxy.curation.spending import Caller, Failed, Left, Unaffordable, attempts_of
+from proxy.curation.spending import Caller, Failed, Left, Unaffordable, Unanswerable
 from proxy.curation.watching import CurationWatch, Unwatched
 from proxy.curation.writing import Decide, FactWriter, Written
 from proxy.embedding import EmbeddingUnavailable
@@ -70,8 +70,8 @@ class Doing:
     clock: Callable[[], float] = time
 
     async def do(self, job: Job) -> bool:
-        """Works on a job that was claimed; False if there was nothing to do. Raises Unaffordable, Failed, Left, and
-        whatever storage raises."""
+        """Works on a job that was claimed; False if there was nothing to do. Raises Unaffordable,
+        Unanswerable, Failed, Left, and whatever storage raises."""
         match job.kind:
             case "extract":
                 return await self._extract(job)
@@ -89,7 +89,7 @@ class Doing:
                 return await self._finish(job, Finished(reason="nothing new"))
             shelf = await self.library.renewed(job.scope)
             question = await self._affordable(job, unread, tuple(shelf.facts.values()))
-            is_last = attempts_of(job) >= LAST_ATTEMPT
+            is_last = job.attempts >= LAST_ATTEMPT
             job = await self.caller.ask(job, question, _missing if is_last else _unreadable)
         turns = await self._turns_of(job)
         if not turns:  # they have expired since
@@ -134,7 +134,7 @@ class Doing:
     async def _affordable(self, job: Job, unread: Sequence[ArchivedTurn], facts: Sequence[Fact]) -> Question:
         """Returns the largest question about the first of these turns that can be paid, and has paid for it. Raises
         Unaffordable."""
-        attempt = attempts_of(job)
+        attempt = job.attempts
         most = MOST_TOKENS // SMALLER ** (attempt - 1) if attempt < LAST_ATTEMPT else 0  # then one turn
         asked = 0
         while True:
@@ -238,7 +238,7 @@ class Doing:
         try:
             await self.caller.reserve(job, question)
             job = await self.caller.ask(job, question, _untold)
-        except (Unaffordable, Failed):
+        except (Unaffordable, Unanswerable, Failed):
             return None
         told: str | None = digesting.digested(job.answer.decode())
         return told

@@ -15,6 +15,7 @@ class Reply:
 
     text: str  # of its first choice; "" if there is none
     cost: float  # US dollars
+    is_out: bool = False  # the upstream is not there, or overloaded: nobody was asked
 
 
 class MemoryModel(Protocol):

@@ -44,12 +44,8 @@ class Left(Exception):
     """The job has another owner by now, or something that it is about was forgotten."""
 
 
-WAITED = frozenset({"per_day", "share"})  # reasons to be put off that are no failures
-
-
-def attempts_of(job: Job) -> int:
-    """Returns the number of the attempt, from 1. One that only waited for money is none."""
-    return 1 if job.reason in WAITED else max(1, job.attempts)
+class Unanswerable(Exception):
+    """The model's upstream is not there, or overloaded: nobody was asked, and nothing was paid."""
 
 
 async def limits(accounts: Accounts, settings: Settings, scope: str, now: float) -> SpendLimits:
@@ -85,7 +81,7 @@ class Caller:
 
     async def ask(self, job: Job, question: Question, unreadable: Callable[[bytes], str]) -> Job:
         """Asks what was paid for; returns the job with its answer, which is in its row. `unreadable` returns why an
-        answer is none, or "". Raises Failed, Left, StorageError."""
+        answer is none, or "". Raises Failed, Unanswerable, Left, StorageError."""
         asked: Job = replace(job, model=self.model.name, prompt=question.prompt, shown=question.shown)
         asked = replace(asked, read=question.read)
         is_ours = await self.jobs.asked(
@@ -98,6 +94,10 @@ class Caller:
         reply = await self._reply(job, question.body)
         if reply is None:
             raise Failed("no answer")
+        if reply.is_out:
+            if await self.holds(job):
+                await self.jobs.settle(job.id, 0.0)
+            raise Unanswerable
         answer = reply.text.encode()
         if why := unreadable(answer):
             if await self.holds(job):

@@ -1,7 +1,8 @@
 """The worker of memory's model: takes jobs that are due and works on them, one at a time. Nothing waits for it.
 
 A job is a row. Whatever ends its owner, the next one goes on from there. Failures put a job off, longer each time,
-until it is given up with a reason; where there is no money left today, it waits for tomorrow's.
+until it is given up with a reason; where there is no money left today, it waits for tomorrow's, and where the model's
+upstream is out, for its return: until what it is about has expired.
 """
 
 import asyncio
@@ -13,7 +14,7 @@ from typing import Literal, TypeAlias
 
 from proxy.curation.arming import Arming
 from proxy.curation.doing import Doing
-from proxy.curation.spending import Failed, Left, Unaffordable, attempts_of
+from proxy.curation.spending import Failed, Left, Unaffordable, Unanswerable
 from proxy.storage.jobs import DAY, JobStore
 from proxy.tasks import Attempts, Tasks
 from proxy.types.curation import Job
@@ -25,6 +26,7 @@ UNREAD = 30.0  # the same, where it could not be told whether any is
 DEADLINE = 300.0  # seconds of one job, its call included
 MOST_ATTEMPTS = 5
 BACKOFF, GROWTH = 60.0, 4.0  # seconds after the first failure; how many times longer after each further one
+OUT = 600.0  # seconds between two attempts while the upstream is out
 GRACE = 3.0  # seconds that a call under way has to end when the process does
 
 _OF_STORAGE = frozenset({"StorageError", "Unavailable", "Unfit", "DatabaseCorrupt"})  # errors
@@ -106,22 +108,28 @@ class Curator:
         return True
 
     async def _worked_on(self, job: Job) -> Result:
-        if attempts_of(job) > MOST_ATTEMPTS:  # its owners have died of it
+        if job.attempts > MOST_ATTEMPTS:  # its owners have died of it
             return await self._failed(job, job.reason or "broken off")
         try:
             return "done" if await self.doing.do(job) else "nothing"
         except Unaffordable as short:
-            await self.jobs.put_off(job.id, self.doing.caller.owner, (self.clock() // DAY + 1) * DAY, short.limit)
+            await self._wait(job, (self.clock() // DAY + 1) * DAY, short.limit)
             return "unaffordable"
+        except Unanswerable:
+            await self._wait(job, self.clock() + OUT, "unreachable")
+            return "put-off"
         except Left:
             await self.jobs.put_off(job.id, self.doing.caller.owner, self.clock() + BACKOFF, "changed")
             return "left"
         except Failed as failed:
             return await self._failed(job, failed.reason)
 
+    async def _wait(self, job: Job, until: float, reason: str) -> None:
+        await self.jobs.put_off(job.id, self.doing.caller.owner, until, reason, counts=False)
+
     async def _failed(self, job: Job, reason: str) -> Result:
         """Puts a job off, or gives it up."""
-        attempts, now = attempts_of(job), self.clock()
+        attempts, now = job.attempts, self.clock()
         is_last = attempts >= MOST_ATTEMPTS
         due_at = now + BACKOFF * GROWTH ** (min(attempts, MOST_ATTEMPTS) - 1)
         await self.jobs.put_off(job.id, self.doing.caller.owner, due_at, reason, give_up=is_last)

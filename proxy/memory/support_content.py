@@ -1,5 +1,5 @@
-"""What a quotation says beside a value: the same names and numbers, no denial in one of them alone, the same time, as
-often, and of the same thing at all."""
+"""The content of a quotation beside that of a value: the same names and numbers, no denial in one of them alone, the
+same time, as often, and of the same thing at all."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Whom a quotation is about: the user, as the value says, or somebody else, or everybody.
+"""The person that a quotation is about: the user, as the value says, or somebody else, or everybody.
 
 Users speak of themselves in the first person, values of them in the third. So a quotation that has the value's verb in
 the third person is about another; and so is a clause whose subject is a pronoun, or stands before the quotation.

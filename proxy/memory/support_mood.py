@@ -1,4 +1,5 @@
-"""How a quotation is meant: as a question, a task, a condition, a wish, a joke, or as what somebody else believes."""
+"""The mood of a quotation: it is meant as a question, a task, a condition, a wish, a joke, or as what somebody else
+believes."""
 
 import re
 from itertools import pairwise

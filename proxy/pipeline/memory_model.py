@@ -69,7 +69,7 @@ class UpstreamMemoryModel:
         try:
             return await attempts.run("memory", asking, fallback=None, deadline=self._deadline)
         except (BreakerOpen, UpstreamUnreachable):
-            return Reply("", 0.0)
+            return Reply("", 0.0, is_out=True)
         except UpstreamError:
             return None  # the ledger and the metrics tell of it
 
@@ -89,7 +89,7 @@ class UpstreamMemoryModel:
             await answer.body.aclose()  # nobody asked for a stream, nor for as much as that
             return None
         if answer.status != 200:
-            return Reply("", 0.0)
+            return Reply("", 0.0, is_out=answer.status == 429 or answer.status >= 500)
         raw = answer.body
         completion = await Offload(self._executor, len(raw))(lambda: _decoded(raw))
         usage = find_usage(completion)

@@ -74,8 +74,11 @@ class JobStore(Queued, Protocol):
         """Ends the job, and writes what came of it; its answer is deleted. False if it has another owner, or something
         it has read was forgotten: then nothing is written, and the job waits again."""
 
-    async def put_off(self, job: int, owner: str, due_at: float, reason: str, *, give_up: bool = False) -> None:
+    async def put_off(
+        self, job: int, owner: str, due_at: float, reason: str, *, give_up: bool = False, counts: bool = True
+    ) -> None:
         """Lets the job wait again until `due_at`, or gives it up. An answer that it has stays, unless it is given up.
+        Unless it `counts`, what was begun was no attempt: there was no money for it, or nobody to ask.
         One that was armed meanwhile becomes one with a job that waits, at the later time."""
 
     async def undone(self, job: int, fact_id: str) -> bool:

@@ -209,6 +209,15 @@ class TestArming:
         assert await house.jobs.finish(job.id, "one", Finished(), NOW)
         assert (await house.claimed("two")).id != job.id
 
+    async def test_to_wait_for_what_is_not_there_is_no_attempt(self, house: House) -> None:
+        job = await house.begun(1)
+        await house.jobs.put_off(job.id, "one", NOW, "per_day", counts=False)
+        await house.jobs.put_off(job.id, "one", NOW, "per_day", counts=False)  # it is no longer its owner's
+        again = await house.claimed("two")
+        assert (again.id, again.attempts) == (job.id, 1)
+        await house.jobs.put_off(job.id, "two", NOW, "no answer")
+        assert (await house.claimed("three")).attempts == 2
+
     async def test_an_armed_job_does_not_come_before_the_time_it_was_put_off_to(self, house: House) -> None:
         job = await house.begun(1)
         await house.jobs.put_off(job.id, "one", NOW + 240, "per_day")

@@ -40,8 +40,8 @@ def settings(**differing: Any) -> Settings:
 COST = 0.001  # US dollars of an answer
 MOST = 0.01  # what it may cost
 
-# What the model says: a JSON value or text; None: nothing comes; an exception: that is what comes.
-Said = Json | str | None | BaseException
+# What the model says: a JSON value, a text, or a whole reply; None: nothing comes; an exception: that is what comes.
+Said = Json | str | None | BaseException | Reply
 
 
 @dataclass
@@ -71,8 +71,8 @@ class Model:
             said = said(self.shown[-1])
         if isinstance(said, BaseException):
             raise said
-        if said is None:
-            return None
+        if said is None or isinstance(said, Reply):
+            return said
         cost = COST if self.price is None else self.most(body)
         return Reply(said if isinstance(said, str) else msgspec.json.encode(said).decode(), cost)
 

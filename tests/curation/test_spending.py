@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from proxy.curation.spending import attempts_of, limits
+from proxy.curation.spending import limits
 from proxy.storage.jobs import DAY
 from proxy.types import LedgerRow
 from tests.builders import NOW, ledger_row
-from tests.curation.builders import SCOPE, job, turns
+from tests.curation.builders import SCOPE, turns
 from tests.curation.house import COST, MOST, House, opened, settings
 
 CHANGED = {"mechanisms": {"window": 10}}
@@ -65,10 +65,3 @@ async def test_a_call_without_an_answer_may_have_cost_all_that_it_can(house: Hou
     await house.said(*turns("Hola"))
     await house.work()
     assert await house.storage.jobs.spent(0) == pytest.approx(MOST)
-
-
-@pytest.mark.parametrize(
-    ("attempts", "reason", "counts"), [(1, "", 1), (3, "no answer", 3), (3, "share", 1), (9, "per_day", 1)]
-)
-def test_to_wait_for_money_is_no_failed_attempt(attempts: int, reason: str, counts: int) -> None:
-    assert attempts_of(job(attempts=attempts, reason=reason)) == counts

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from proxy.curation.working import BACKOFF, GROWTH, MOST_ATTEMPTS
+from proxy.curation.model import Reply
+from proxy.curation.working import BACKOFF, GROWTH, MOST_ATTEMPTS, OUT
 from proxy.storage.base import StorageError
 from proxy.storage.jobs import DAY
 from proxy.tasks import Tasks
@@ -154,10 +155,25 @@ async def test_without_money_a_job_waits_for_tomorrow_as_often_as_it_takes(tmp_p
             assert (job.state, job.reason) == ("waiting", "share")
             assert job.due_at % DAY == 0 < job.due_at - house.now <= DAY
             house.now = job.due_at + 60
+        assert (await house.job()).attempts == 0
         await house.saved(10.0)  # of which a tenth may be spent
         await house.work()
         assert (await house.job()).state == "done"
         assert house.results[-1] == ("extract", "done")
+
+
+async def test_while_the_upstream_is_out_a_job_waits_for_it_and_pays_nothing(house: House) -> None:
+    house.model.says = [Reply("", 0.0, is_out=True)] * (2 * MOST_ATTEMPTS) + [GOLD]
+    await house.said(*SAID)
+    for _ in range(2 * MOST_ATTEMPTS):
+        assert await house.work() == 1
+        job = await house.job()
+        assert (job.state, job.reason, job.attempts) == ("waiting", "unreachable", 0)
+        assert job.due_at == house.now + OUT
+        house.now = job.due_at
+    assert await house.storage.jobs.spent(0) == 0.0
+    await house.work()
+    assert "Es celíaca" in await house.values()
 
 
 async def test_a_model_that_hangs_is_left_alone_and_the_lease_is_held_meanwhile(house: House) -> None:

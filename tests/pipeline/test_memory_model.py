@@ -133,11 +133,23 @@ EVENTS = f"data: {CHUNK}\n\ndata: [DONE]\n\n"
         (JSONResponse([1, 2]), Reply("", MOST)),
         (Response("<html>"), Reply("", MOST)),
         (JSONResponse({"error": {"message": "no"}}, status_code=400), Reply("", 0.0)),
-        (JSONResponse({"error": {"message": "down"}}, status_code=500), Reply("", 0.0)),
+        (JSONResponse({"error": {"message": "down"}}, status_code=500), Reply("", 0.0, is_out=True)),
+        (JSONResponse({"error": {"message": "slow down"}}, status_code=429), Reply("", 0.0, is_out=True)),
         (JSONResponse(completion("x" * 10_000_000)), None),
         (StreamingResponse(iter([EVENTS]), media_type="text/event-stream"), None),
     ],
-    ids=["prose", "no usage", "no choice", "other JSON", "no JSON", "refused", "broken", "10 MB", "a stream"],
+    ids=[
+        "prose",
+        "no usage",
+        "no choice",
+        "other JSON",
+        "no JSON",
+        "refused",
+        "broken",
+        "too many",
+        "10 MB",
+        "a stream",
+    ],
 )
 async def test_whatever_comes_is_an_answer_or_none(answer: Response, reply: Reply | None, upstream: Model) -> None:
     upstream.answer = answer
@@ -152,7 +164,7 @@ async def test_what_never_comes_is_none(upstream: Model) -> None:
 
 
 async def test_nobody_there_costs_nothing() -> None:
-    assert (await asked("http://127.0.0.1:9"))[0] == Reply("", 0.0)
+    assert (await asked("http://127.0.0.1:9"))[0] == Reply("", 0.0, is_out=True)
 
 
 @pytest.mark.parametrize(

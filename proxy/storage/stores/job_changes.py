@@ -33,7 +33,8 @@ _DONE = """
 """
 _READ_TO_ITS_END = "UPDATE job_links SET at = :now WHERE job = :job"
 _PUT_OFF = """
-    UPDATE jobs SET owner = '', lease_until = 0, due_at = :due_at, held_until = :due_at, reason = :reason
+    UPDATE jobs SET owner = '', lease_until = 0, due_at = :due_at, held_until = :due_at, reason = :reason,
+        attempts = attempts - :uncounted
     WHERE id = :job
 """
 _GIVEN_UP = """
@@ -186,10 +187,13 @@ class JobChanges:
             self._run(connection, rows.WRITE_SUMMARY, {**of_it, **rows.summary_row(finished.summary)})
         return True
 
-    def put_off(self, connection: Any, job: int, owner: str, due_at: float, reason: str) -> None:
+    def put_off(
+        self, connection: Any, job: int, owner: str, due_at: float, reason: str, *, counts: bool = True
+    ) -> None:
         found = self._state(connection, job)
         if found is not None and found.is_run_by(owner):
-            self._run(connection, _PUT_OFF, {"job": job, "due_at": due_at, "reason": reason})
+            values = {"job": job, "due_at": due_at, "reason": reason, "uncounted": int(not counts)}
+            self._run(connection, _PUT_OFF, values)
             if found.state == "running":
                 self.waits(connection, job)
 

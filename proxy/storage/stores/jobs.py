@@ -117,12 +117,14 @@ class DatabaseJobs(Store):
             otherwise=False,
         )
 
-    async def put_off(self, job: int, owner: str, due_at: float, reason: str, *, give_up: bool = False) -> None:
+    async def put_off(
+        self, job: int, owner: str, due_at: float, reason: str, *, give_up: bool = False, counts: bool = True
+    ) -> None:
         def step(connection: Any, _: str) -> None:
             if give_up:
                 self._changes.give_up(connection, job, owner, self._clock(), reason)
             else:
-                self._changes.put_off(connection, job, owner, due_at, reason)
+                self._changes.put_off(connection, job, owner, due_at, reason, counts=counts)
 
         await self._changed(job, step, otherwise=None)
 
