@@ -30,6 +30,8 @@ from proxy.cli import doctor
 from proxy.cli import erase as erase_cli
 from proxy.cli import memory as memory_cli
 from proxy.config import Config, ConfigError
+from proxy.config.source import Problem
+from proxy.curation.prompts import Prompts
 from proxy.observe import logs
 
 log = logging.getLogger("olvido")
@@ -124,7 +126,7 @@ def _positive(text: str) -> int:
 
 def _serve(options: argparse.Namespace) -> int:
     given = {"host": options.host, "port": options.port, "workers": options.workers}
-    config = configuration.load(options.config, os.environ, **given)
+    config = _with_prompts(configuration.load(options.config, os.environ, **given), options.config)
     logs.setup(config.log.level, config.log.format)
     if config.server.workers == 1:
         return serve(config)
@@ -183,9 +185,20 @@ def _check_config(options: argparse.Namespace) -> int:
     if options.file is None:
         print("olvido check-config: name a FILE, or ask for the --schema", file=sys.stderr)
         return 2
-    configuration.load(options.file, os.environ)
+    _with_prompts(configuration.load(options.file, os.environ), options.file)
     print(f"{options.file}: valid")
     return 0
+
+
+def _with_prompts(config: Config, path: Path | None) -> Config:
+    """Returns the configuration, if the prompts that it names can be read. Raises ConfigError."""
+    if config.memory.model is not None:
+        try:
+            Prompts(config.memory.model.prompts)
+        except ValueError as error:
+            problem = Problem(("memory", "model", "prompts"), str(error))
+            raise ConfigError(str(path) if path else "configuration", [problem]) from None
+    return config
 
 
 if __name__ == "__main__":

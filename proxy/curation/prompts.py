@@ -35,6 +35,8 @@ class Prompts:
     def __init__(self, folder: Path | None = None) -> None:
         """`folder`: has files that replace built-in ones by their names. Raises ValueError, with the name of the file,
         for one that can't be used."""
+        if folder is not None and not folder.is_dir():
+            raise ValueError(f"{folder} is no folder with prompts")
         self._prompts = {
             (kind, language): _read(f"{kind}.{language}", folder)
             for kind in get_args(JobKind)

@@ -49,6 +49,22 @@ def test_a_wrong_one_is_refused_with_its_place_and_the_nearest_name(
         assert each in said.err
 
 
+def test_prompts_that_cannot_be_read_are_told_before_anything_is_served(
+    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("UP_KEY", "secret")
+    upstream = "{name: up, base_url: 'https://up.example/v1', api_key: '${UP_KEY}', price: {input: 1, output: 1}}"
+    model = f"{{upstream: up, model: small, prompts: {tmp_path}}}"
+    file.write_text(f"upstreams: [{upstream}]\nmemory: {{model: {model}}}\n")
+    (tmp_path / "extract.es.md").write_bytes(b"")
+    for arguments in (["check-config", str(file)], ["serve", "--config", str(file)]):
+        assert main(arguments) == 2
+        assert "memory.model.prompts" in (said := capsys.readouterr().err)
+        assert "extract.es.md" in said
+    (tmp_path / "extract.es.md").write_text("Anotá lo importante.")
+    assert main(["check-config", str(file)]) == 0
+
+
 def test_one_that_is_not_there_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check-config", str(tmp_path / "nothing.yaml")]) == 2
     assert "nothing.yaml" in capsys.readouterr().err

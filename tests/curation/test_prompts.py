@@ -54,6 +54,11 @@ def test_a_folder_replaces_prompts_by_their_names_and_leaves_the_others(tmp_path
     assert own.of("extract", "en") == built_in.of("extract", "en")
 
 
+def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="nowhere"):
+        Prompts(tmp_path / "nowhere")
+
+
 @pytest.mark.parametrize("data", [b"", b" \n", b"\xff\xfe", b"x" * (LONGEST + 1)])
 def test_a_file_that_cannot_be_a_prompt_is_named(tmp_path: Path, data: bytes) -> None:
     (tmp_path / "digest.en.md").write_bytes(data)
