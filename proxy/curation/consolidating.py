@@ -160,6 +160,8 @@ class _Consolidation:
         if not any(set(named) <= set(group) for group in self._shown.groups):
             raise RefusedError("not compared")
         match operation.op, facts:
+            case "merge", [_, _, *_] if (done := self._changes.merged_before(facts, self._at)) is not None:
+                return _Done(*done, "known")
             case "merge", [_, _, *_]:
                 return self._merged(number, operation, [self._unchanged(fact) for fact in facts])
             case "update", [fact]:

@@ -4,8 +4,10 @@ import asyncio
 import multiprocessing
 import shutil
 from collections import defaultdict
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
+from time import time
 from typing import Any
 
 import pytest
@@ -15,9 +17,10 @@ from proxy.curation.working import BACKOFF, GROWTH, MOST_ATTEMPTS, OUT
 from proxy.storage.base import StorageError
 from proxy.storage.jobs import DAY
 from proxy.tasks import Tasks
+from proxy.types import Json
 from tests import postgres, stores
 from tests.builders import NOW, TENANT
-from tests.curation.builders import turn
+from tests.curation.builders import SCOPE, fact, turn
 from tests.curation.faults import (
     GOLD,
     LEASED,
@@ -110,6 +113,71 @@ async def test_kill_9_at_any_place_loses_nothing_and_does_nothing_twice(tmp_path
         async with opened(folder, model=Model([GOLD]), owner="two") as house:
             await house.work(later=LEASED)
             assert await outcome(house) == wanted, place
+
+
+async def put_in_order(house: House) -> Json:
+    """Two facts say the same; returns the model's answer."""
+    house.now = time() + 1  # after the job is made, by the clock of the store
+    await house.knows(
+        fact(1, "Trabaja en Google", key="trabajo", domain="work"),
+        fact(2, "Es empleado de Google", key="empleo", domain="work"),
+    )
+    house.storage.jobs.arm(SCOPE, "consolidate", "", house.now)
+    await house.storage.flush()
+    merged = {"op": "merge", "ids": ["f1", "f2"], "key": "trabajo", "value": "Trabaja en Google", "domain": "work"}
+    return {"operations": [merged]}
+
+
+async def a_full_hour(house: House) -> Json:
+    """More has happened in an hour than is joined without a model; returns the model's answer."""
+    house.now = NOW + 100
+    things = [{"turn": 1, "text": f"Hizo {each}"} for each in ("pan", "yoga", "jabón", "gimnasia")]
+    house.model.says = [{"operations": [], "events": things}]
+    await house.said(turn(1, "Hoy hice pan, yoga, jabón, gimnasia"))
+    await house.work()
+    (due,) = (job for job in await house.jobs("digest") if job.state == "waiting")
+    house.now = due.due_at
+    return {"digest": "Hizo de todo."}
+
+
+async def came_of(kind: str, house: House) -> Sequence[Any]:
+    """All that came of a job, without its times."""
+    jobs = [job for job in await house.jobs(kind) if job.state == "done" and job.reason != "nothing new"]
+    return (
+        sorted((each.id, each.value, each.superseded_by) for each in await house.facts()),
+        [(job.id, job.lines, job.read) for job in jobs],
+        await house.storage.jobs.digests(SCOPE, "hour", 0, 2e9),
+        sorted((job.kind, job.subject) for job in await house.jobs("digest") if job.state == "waiting"),
+    )
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("kind", "prepare"), [("consolidate", put_in_order), ("digest", a_full_hour)])
+async def test_of_every_kind_of_job_an_end_at_any_place_loses_nothing_and_does_nothing_twice(
+    kind: str, prepare: Callable[[House], Awaitable[Json]]
+) -> None:
+    async def ended(at: int | None) -> tuple[Faults, House]:
+        """Works until the process ends at a place; returns the one that goes on."""
+        first = beginning(model=Model())
+        answer, faults = await prepare(first), Faults(at, raises(Killed()))
+        model = Model([answer])
+        one = House(first.storage, Tasks(), model, now=first.now, wrapped=faults.wrap)
+        with suppress(Killed):
+            await one.work()
+        two = House(first.storage, Tasks(), model, owner="two", now=first.now + LEASED)
+        if at is not None:
+            await two.work()
+        return faults, two
+
+    faults, house = await ended(None)
+    wanted = await came_of(kind, house)
+    assert wanted[1]
+    assert {"before ask", "after answered", "before finish"} < set(faults.places)
+    for at, place in enumerate(faults.places):
+        _, house = await ended(at)
+        assert await came_of(kind, house) == wanted, place
+        was_answered = "after answered" in faults.places[: at + 1]
+        assert len(house.model.asked) == 1 if was_answered else len(house.model.asked) <= 2, place
 
 
 # --- what fails -------------------------------------------------------------------------------------------------------
