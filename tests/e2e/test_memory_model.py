@@ -150,7 +150,7 @@ def test_the_last_answer_of_a_conversation_may_say_that_it_ends(start: Callable[
         (lambda: JSONResponse(completion('{"answer": 42}')), "other JSON"),
         (lambda: JSONResponse(completion("x" * 10_000_000)), "no answer"),
         (lambda: PlainTextResponse("<html>"), "no answer"),
-        (lambda: JSONResponse({"error": {"message": "no"}}, status_code=500), "no answer"),
+        (lambda: JSONResponse({"error": {"message": "no"}}, status_code=500), "unreachable"),
     ],
     ids=["prose", "other JSON", "10 MB", "no JSON", "an error"],
 )
