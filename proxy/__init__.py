@@ -17,6 +17,7 @@ One capability, one room. Imports go down this list, never up:
     files/        memory as files: a folder per person, in step with memory both ways
     curation/     memory with a model's help: what it is asked, what is kept of what it proposes
     context/      planning of the prompt that is sent for a conversation, by prices
+    desk/         memory that the model manages itself: its tools, and what they do to a prompt
     memory/       facts, recall of old turns, forgetting
     conversation/ the scope and session of a request, and the progress of its conversation
     http/         one HTTP request before and around the pipeline: keys, limits, origins

@@ -1,7 +1,7 @@
 """The model of the configuration: every setting, its unit, its range, its default. Frozen; unknown keys are refused.
 
-An upstream's settings and types of values are in upstreams.py, those of what processes share in shared.py, rules that
-involve more than one setting in problems.py.
+An upstream's settings and types of values are in upstreams.py, those of memory in memory.py, those of what processes
+share in shared.py, rules that involve more than one setting in problems.py.
 """
 
 from collections.abc import Mapping
@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
+from proxy.config.memory import Memory
 from proxy.config.profiles import Profile, with_overrides
 from proxy.config.session_state import SessionState
 from proxy.config.shared import Shared
@@ -139,73 +140,23 @@ class IntentReuse(Section):
     log_rows: int = setting(1_000, "Decisions that the reuse log keeps per scope, with both questions. 0: none.", ge=0)
 
 
+class ToolReuse(Section):
+    """Reuse of results of the client's own tools, with `memory.tools`."""
+
+    idempotent: tuple[str, ...] = setting(
+        (),
+        "Names of tools, `*` allowed, whose equal calls have equal results: a repeated call is answered from what the "
+        "conversation has seen. A call of any other tool drops all of these results.",
+    )
+    ttl: Period = setting(3_600, "Seconds that a result may be reused.")
+
+
 class Reuse(Section):
     """Reuse of answers."""
 
     exact: ExactReuse = setting(ExactReuse(), "Reuse of answers to identical requests.")
     intent: IntentReuse = setting(IntentReuse(), "Reuse of answers to the same question in other words.")
-
-
-class MemoryFiles(Section):
-    """Memory as files that people edit."""
-
-    path: Folder = Field(description="Folder of all people's folders; each has a `MEMORY.md`.")
-    watch: bool = setting(
-        True, "Sync a file as soon as somebody saves it. Without it, and on a network share, by `scan`."
-    )
-    scan: Period = setting(60, "Seconds between two looks at all of them.")
-
-
-class MemoryModel(Section):
-    """The model that helps memory, in the background and at your cost."""
-
-    upstream: Name = Field(description="Name of the upstream that has the model; it needs an `api_key` of its own.")
-    model: str = Field(min_length=1, description="A small model that answers in JSON. Its price must be known.")
-    when: tuple[Literal["idle", "fold", "close"], ...] = setting(
-        ("idle", "fold", "close"),
-        "When it reads a conversation: some time after the last request, when turns leave the prompt, when it is "
-        "ended by name.",
-        min_length=1,
-    )
-    idle: Period = setting(600, "Seconds after the last request at which it reads a conversation.")
-    max_share: float = setting(
-        0.1, "Share of what an end user saved in the last 30 days that it may cost them.", ge=0, le=1
-    )
-    allowance: Dollars = setting(0.02, "US dollars a day that it may cost an end user beside that share.")
-    per_day: Dollars = setting(1.0, "US dollars that it may cost all together per day (UTC). Nothing is asked beyond.")
-    prompts: Folder | None = setting(
-        None, "Folder with prompts to use instead of the built-in ones, by the same names. Null: none."
-    )
-
-
-class Memory(Section):
-    """Memory of people and conversations."""
-
-    role: Literal["user", "system"] = setting(
-        "user", "Where the memory head stands: before the first kept user turn, or at the system's end."
-    )
-    facts: bool = setting(True, "Keep what the user explicitly asks to be remembered.")
-    archive_ttl: Seconds = setting(90 * 86_400, "Seconds that turns outside the window are kept. 0: not at all.")
-    undo: Seconds = setting(
-        7 * 86_400, 'Seconds that "forget everything" can be undone: `olvido memory restore`. 0: gone at once.'
-    )
-    unconfirmed_after: Period = setting(
-        90 * 86_400, "Seconds after which an unconfirmed fact below high confidence comes only by retrieval."
-    )
-    stale_after: Period = setting(180 * 86_400, "Seconds after which an unconfirmed fact is never injected.")
-    drop_low_after: Period = setting(30 * 86_400, "Seconds after which an unconfirmed fact of low confidence is out.")
-    commands: bool = setting(
-        False,
-        "Answer messages that are nothing but `/clear`, `/remember key: value`, `/forget key` or `/memory`; no "
-        "upstream sees them, nor what was said before a `/clear`.",
-    )
-    idle: Period = setting(600, "Seconds after its last request at which a conversation has ended.")
-    files: MemoryFiles | None = setting(
-        None, "Memory as files: a folder per person, whose `MEMORY.md` may be edited. Null: there are none."
-    )
-    model: MemoryModel | None = setting(
-        None, "A model that reads what conversations imply and keeps memory in order. Null: none, nothing is asked."
-    )
+    tools: ToolReuse = setting(ToolReuse(), "Reuse of results of the client's tools.")
 
 
 class Embedding(Section):

@@ -5,7 +5,7 @@ leave its prompt, when it is ended by name. Rows, queued: never on the way of an
 from collections.abc import Callable
 from time import time
 
-from proxy.config.model import MemoryModel as Settings
+from proxy.config.memory import MemoryModel as Settings
 from proxy.lru import Lru
 from proxy.storage.erasures import base_of
 from proxy.storage.jobs import JobStore

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from time import time
 
-from proxy.config.model import MemoryModel as Settings
+from proxy.config.memory import MemoryModel as Settings
 from proxy.curation.asking import Question
 from proxy.curation.model import MemoryModel, Reply
 from proxy.storage.base import Accounts, StorageError

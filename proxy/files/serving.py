@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from time import time
 
-from proxy.config.model import MemoryFiles
+from proxy.config.memory import MemoryFiles
 from proxy.conversation.whole_commands import before_end
 from proxy.files.last_turns import last_turns
 from proxy.files.remembering import Remembering

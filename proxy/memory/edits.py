@@ -14,7 +14,7 @@ from typing import Annotated
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from proxy.config.model import Memory
+from proxy.config.memory import Memory
 from proxy.language.words import terms
 from proxy.memory.current import cut
 from proxy.memory.facts import Decay, fact_of, is_one_fact, next_status, sayable, status

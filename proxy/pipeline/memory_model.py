@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from proxy.config import price_for
-from proxy.config.model import MemoryModel as Settings
+from proxy.config.memory import MemoryModel as Settings
 from proxy.curation.model import MOST_ANSWER, Reply
 from proxy.errors import BreakerOpen, UpstreamError, UpstreamUnreachable
 from proxy.pipeline.ledger import cost_of

@@ -123,6 +123,9 @@ def read_directives(headers: Headers) -> Directives:
         session=given.get("x-olvido-session") or None,
         client_session=next((given[name] for name in SESSION_HEADERS if given.get(name)), None),
         ends=given.get("x-olvido-session-end", "").lower() in _TRUE,
+        tools={"on": True, "off": False}.get(given.get("x-olvido-tools", "").lower()),
+        project=given.get("x-olvido-project") or None,
+        pins=given.get("x-olvido-pin", "").lower() in _TRUE,
         user=given.get("x-olvido-user") or next((said for name in USER_HEADERS if (said := get(headers, name))), None),
     )
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 
 from proxy.types.answer import ReuseMiss
+from proxy.types.desk import DeskPlan
 from proxy.types.memory import PathState
 from proxy.types.request import ChatRequest, Directives, Identity, Incoming, Json, Message, Outcome, PlanKind, Source
 
@@ -291,6 +292,7 @@ class Plan:
     fates: Fates | None = None  # of the messages; None: all are sent unchanged
     state: PathState | None = None  # of the conversation, once this has been sent
     trail: Trail | None = None  # None: it was not planned
+    desk: DeskPlan | None = None  # None: the model has no tools of ours, nor had it any
 
 
 @dataclass(frozen=True, slots=True)

@@ -243,6 +243,9 @@ class Directives:
     client_session: str | None = None  # a header by which a known client names the conversation
     user: str | None = None  # `x-olvido-user`, or a known client's header
     ends: bool = False  # `x-olvido-session-end`: the conversation ends with this answer
+    tools: bool | None = None  # `x-olvido-tools: on | off`: memory that the model manages; None: as configured
+    project: str | None = None  # `x-olvido-project`
+    pins: bool = False  # `x-olvido-pin`: the newest user message is to stay
 
 
 @dataclass(frozen=True, slots=True)
