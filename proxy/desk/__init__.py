@@ -1,5 +1,14 @@
 """The desk: memory that the model manages itself, with tools that the proxy runs and the client never sees. Pure.
 
-running.py   who runs the tools in an answer: the interface that the loop calls
-planned.py   what planning is told of the desk
+planned.py     what planning is told of the desk
+running.py     who runs the tools in an answer: the interface that the loop calls
+
+schemas.py     the eight tools as they are offered
+tools.py       their calls, read: typed orders
+sentences.py   their answers to the model
+wishes.py      prunes and summaries, checked: marks
+protecting.py  messages that stay whatever the model wishes
+trust.py       quotations of handed-over text
+merging.py     the three-way merge of a text that model and person edit
+repeated.py    repeated calls of the client's tools; edits that go round in circles
 """

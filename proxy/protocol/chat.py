@@ -197,6 +197,11 @@ def tool(definition: Json) -> Tool:
             return Tool("", {}, definition)
 
 
+def function_tool(name: str, description: str, parameters: Json) -> Json:
+    """Returns the definition of a function that the model may call, as an element of `tools`."""
+    return {"type": "function", "function": {"name": name, "description": description, "parameters": parameters}}
+
+
 def _list(value: Json) -> list[Json]:
     return [] if value is None else value if isinstance(value, list) else [value]
 
