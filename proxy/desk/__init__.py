@@ -10,5 +10,6 @@ wishes.py      prunes and summaries, checked: marks
 protecting.py  messages that stay whatever the model wishes
 trust.py       quotations of handed-over text
 merging.py     the three-way merge of a text that model and person edit
+undoing.py     undoing the edits of a session
 repeated.py    repeated calls of the client's tools; edits that go round in circles
 """
