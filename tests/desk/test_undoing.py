@@ -1,7 +1,7 @@
 """Tests of undoing a session's edits."""
 
 from proxy.desk.undoing import standing, undo
-from proxy.types.desk import Called, DeskEvent, Edit, Reset
+from proxy.types.desk import Called, DeskEvent, Edit, Payload, Reset
 
 
 def edit(before: str, after: str, name: str = "agent_notes.md") -> Edit:
@@ -29,7 +29,8 @@ def test_facts_go_and_come_back() -> None:
 
 
 def test_edits_that_wait_or_are_undone_already_do_not_stand() -> None:
-    payloads = [edit("", "a"), Reset(("agent_notes.md",)), edit("", "b"), Called("remember", "{}", "ok", 1)]
     waiting = Edit("remember", "city", "", "Oslo", "waiting")
-    events = [DeskEvent(0.0, "", payload) for payload in (*payloads, waiting)]
+    call = Called("remember", "{}", "ok", 1)
+    payloads: list[Payload] = [edit("", "a"), Reset(("agent_notes.md",)), edit("", "b"), call, waiting]
+    events = [DeskEvent(0.0, "", payload) for payload in payloads]
     assert standing(events) == [edit("", "b")]

@@ -95,7 +95,7 @@ def test_a_range_is_widened_to_whole_steps_without_instructions(start: int, end:
     ("start", "end", "tokens", "reason"),
     [
         (1, 1, 10, "system"),
-        (2, 7, 10, "newest"),
+        (6, 7, 10, "newest"),
         (8, 10, 10, "newest"),
         (2, 6, 10, "pinned"),
         (8, 9, 200, "no-shorter"),
