@@ -1,6 +1,6 @@
 """The desk: memory that the model manages itself, with tools that the proxy runs and the client never sees. Pure.
 
-planned.py     what planning is told of the desk
+planned.py     the desk of a request, for planning
 running.py     who runs the tools in an answer: the interface that the loop calls
 
 schemas.py     the eight tools as they are offered
