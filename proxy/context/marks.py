@@ -3,7 +3,7 @@ where it pays.
 
 A mark changes messages in the middle of the prompt, and the provider's prefix cache loses all that stands behind them.
 So marks wait, by the rules of `economics`: without need until carrying what they leave out has cost as much as
-rewriting what follows (ski rental), and never so that spending exceeds pass-through by more than `REGRET`. A prompt
+rewriting what follows (ski rental), and never so that spending exceeds pass-through by more than `FORCED`. A prompt
 that is rewritten for another reason, a fold, takes them along. Under pressure they need not pay, but be worth it.
 
 The tools stand at the very beginning, so offering them rewrites all of it, and costs their definitions in each request
@@ -14,7 +14,7 @@ be expected to save more with them, in as many requests to come as there have be
 from collections.abc import Collection, Sequence
 
 from proxy.context.draft import Draft, PlanContext, Step
-from proxy.context.economics import REGRET
+from proxy.context.economics import FORCED, REGRET
 from proxy.context.shortening import LEAST
 from proxy.conversation.progress import Case
 from proxy.desk.marking import NO_CHANGES, Changes, changes
@@ -101,15 +101,16 @@ class MarkPlanner(Step):
     def _pays(self, draft: Draft, after: Changes, tokens: int, saved: int, front: int) -> bool:
         rates, costs = self.context.rates, self.budget.costs()
         found = min(self.budget.repeated(), front)
-        cost = rates.cost(tokens - saved, found)
-        if costs.spent + cost > (1 + REGRET) * costs.baseline:
+        cost, standing = rates.cost(tokens - saved, found), rates.cost(tokens, self.budget.repeated())
+        # Where tools that were offered early have cost more than they saved, marks are the way back.
+        if costs.spent + cost > (1 + FORCED) * max(costs.baseline, costs.spent + standing):
             return False
         start = self.budget.start(draft)
         touched = [index for index in (*after.removed, *after.replaced) if index >= start]
         if not touched:
             return False
         answers = sum(said.role == "assistant" for said in self.case.messages[max(touched) :])
-        return cost - rates.cost(tokens, self.budget.repeated()) <= rates.cached * saved * answers
+        return cost - standing <= rates.cached * saved * answers
 
 
 def rewrites(step: Step, draft: Draft) -> bool:

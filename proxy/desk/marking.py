@@ -74,6 +74,7 @@ class _Changes:
         self.view = view
         self.removed: set[int] = set()
         self.said: dict[int, Message] = {}
+        self.carried: dict[int, str] = {}  # summaries in the place of messages
         starts = [index for index, said in enumerate(view.messages) if said.role == "user"]
         stops = [*starts[1:], len(view.messages)]
         self.turns = [range(start, stop) for start, stop in zip(starts, stops, strict=True)]
@@ -92,10 +93,13 @@ class _Changes:
                 self._replace(index, _PRUNED.format(id=self._id(index)))
 
     def summarise(self, indices: AbstractSet[int], mark: Mark) -> None:
-        """Takes a range out; its summary stands in the last turn that it touches."""
+        """Takes a range out; its summary stands in the last turn that it touches, with those that stood in it."""
+        indices = indices - self.removed
         touched = [turn for turn in self.turns if not indices.isdisjoint(turn)]
         loose = sorted(indices - {index for turn in touched for index in turn})  # before the first question
         text = _SUMMARY.format(first=mark.first, last=mark.last, text=_plain(mark.text))
+        before = [self.carried.pop(index) for index in sorted(indices & self.carried.keys())]
+        text = "\n".join((*before, text))
         for turn in touched:
             self._take(turn, indices & set(turn), text if turn is touched[-1] else "")
         for index in loose:
@@ -104,29 +108,38 @@ class _Changes:
     def _take(self, turn: range, indices: AbstractSet[int], text: str) -> None:
         """Takes messages of a turn out. `text`: the summary, if it belongs into this turn."""
         messages = self.view.messages
-        last = turn[-1]
-        has_answer = messages[last].role == "assistant" and not messages[last].calls_tools
-        if len(indices) == len(turn) and not text:
+        start, last = turn.start, turn[-1]
+        if not text and indices >= set(turn) - self.removed:
             self.removed.update(turn)
             return
+        has_answer = messages[last].role == "assistant" and not messages[last].calls_tools
         whole = self._steps_of(turn, indices)
         if has_answer and last in indices:
-            if turn.start in indices:
-                self._replace(turn.start, _BELOW.format(id=self._id(turn.start)))
-            self._replace(last, text or _BELOW.format(id=self._id(last)))
-            self.removed.update(whole - {last, turn.start})
+            if start in indices:
+                self._replace(start, _BELOW.format(id=self._id(start)))
+            self.removed.update(whole - {last, start})
+            self._carry(last, text) if text else self._replace(last, _BELOW.format(id=self._id(last)))
             return
-        gone = whole - {turn.start}
+        gone = whole - {start}
         self.removed.update(gone)
-        if text:
-            carrier = max(at for at in range(turn.start, min(gone, default=last)) if at not in self.removed)
-            self._carry(turn, carrier, text)
+        if start in indices:
+            self._carry(start, text) if text else self._replace(start, _BELOW.format(id=self._id(start)))
+        elif text:
+            first = min(gone, default=last)
+            carrier = max(index for index in range(start, first) if index not in self.removed)
+            # An answer before a call is the model's own word.
+            self._add(start if messages[carrier].role == "assistant" else carrier, text)
 
-    def _carry(self, turn: range, carrier: int, text: str) -> None:
-        said = self.said.get(carrier, self.view.messages[carrier])
-        if said.role == "assistant":  # an answer before a call: its results cannot carry anything
-            carrier, said = turn.start, self.said.get(turn.start, self.view.messages[turn.start])
-        self.said[carrier] = suffixed(said, text)
+    def _carry(self, index: int, text: str) -> None:
+        """Puts a summary in the place of a message's text."""
+        self.carried[index] = text
+        self.said[index] = replaced(self.view.messages[index], text)
+
+    def _add(self, index: int, text: str) -> None:
+        """Puts a summary behind a message's text."""
+        self.said[index] = suffixed(self.said.get(index, self.view.messages[index]), text)
+        if index in self.carried:
+            self.carried[index] += f"\n{text}"
 
     def _steps_of(self, turn: range, indices: AbstractSet[int]) -> set[int]:
         """Returns those of the messages that may leave: whole steps, and answers that another message follows in the
@@ -140,7 +153,7 @@ class _Changes:
 
     def _replace(self, index: int, text: str) -> None:
         said = self.view.messages[index]
-        if index not in self.removed and not said.calls_tools and (len(text) < len(said.raw) or said.is_multimodal):
+        if index not in self.removed and index not in self.carried and not said.calls_tools:
             self.said[index] = replaced(said, text)
 
     def _id(self, index: int) -> int:
