@@ -280,8 +280,9 @@ class TestForgetting:
     async def test_a_wipe_takes_everything(self, house: House) -> None:
         await self.fill(house)
         await house.wrote("a.md", "one")
-        house.wipes.wipe(SCOPE, NOW, NOW + 10)
+        house.wipes.wipe(SCOPE, [], at=NOW, until=NOW + 10)
         await house.wipes.flush()
+        assert (await house.desks.since(SCOPE, "s", 2, 2)).gone == -1
         assert await house.desks.sessions(SCOPE) == []
         assert await house.desks.documents(SCOPE) == []
 
