@@ -16,7 +16,7 @@ from proxy.desk.protecting import protected, steps
 from proxy.desk.repeated import call_key
 from proxy.desk.schemas import SECTIONS
 from proxy.types import Language, ToolCall
-from proxy.types.desk import Board, Pressure, ToolName
+from proxy.types.desk import Board, Pressure
 
 SAFE = 0.8  # share of the limit
 MOST_TOKENS = 120
@@ -137,9 +137,9 @@ def is_due(standing: Standing, shown: Board | None, *, always: bool = False) -> 
     return always or (standing.level, standing.advice) != before
 
 
-def rendered(standing: Standing, language: Language, names: Mapping[ToolName, str], count: Count) -> str:
+def rendered(standing: Standing, language: Language, names: Mapping[str, str], count: Count) -> str:
     """Returns the dashboard as a block of at most `MOST_TOKENS`: the smallest heaps are left out where it is longer.
-    `names`: of the tools as they are offered."""
+    `names`: of the tools as they are offered, by their own."""
     heaps = list(standing.heaps)
     while True:
         text = status_block(" ".join(_sentences(replace(standing, heaps=tuple(heaps)), language, names)), language)
@@ -148,7 +148,7 @@ def rendered(standing: Standing, language: Language, names: Mapping[ToolName, st
         heaps.remove(min(heaps, key=lambda heap: heap.tokens))
 
 
-def _sentences(standing: Standing, language: Language, names: Mapping[ToolName, str]) -> Iterator[str]:
+def _sentences(standing: Standing, language: Language, names: Mapping[str, str]) -> Iterator[str]:
     told = _TEXTS[language]
 
     def number(tokens: int) -> str:
@@ -164,7 +164,7 @@ def _sentences(standing: Standing, language: Language, names: Mapping[ToolName, 
     )
     if standing.marked:
         yield told["marked"].format(marked=number(standing.marked))
-    about: dict[str, object] = {name: offered for name, offered in names.items()}
+    about: dict[str, object] = {**names}
     if (said := standing.repetition) is not None:
         about |= {"tool": said.tool[:LONGEST_NAME], "times": said.times, "first": said.first, "last": said.last}
     yield told[standing.advice].format(**about)
