@@ -8,9 +8,11 @@ edits.
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from hashlib import blake2b
 
 import msgspec
 
+from proxy.protocol.chat import LINK_BYTES, links_after
 from proxy.protocol.dialects import GENERIC, violations
 from proxy.protocol.message import message_of
 from proxy.types import Message
@@ -46,6 +48,8 @@ class HiddenExchange:
     answer: bytes  # link
     calls: tuple[str, ...]
     before: tuple[Message, ...]
+    links: tuple[bytes, ...]  # of these messages
+    keys: tuple[bytes, ...]  # by which their tokens are remembered
     instead: Message | None
     after: tuple[Message, ...]
 
@@ -178,7 +182,7 @@ class _Fold:
                 self.texts += _EVENT + len(board.text)
             case Offered() as offered:
                 self.offered = offered if offered.names else None
-                self.ended = ""
+                self.ended = "" if offered.names else self.ended
             case Ended(reason=reason):
                 self.ended = reason
             case Pin(link=link, is_pinned=is_pinned):
@@ -213,11 +217,19 @@ class _Fold:
         instead = message_of(hidden.instead) if hidden.instead else None
         if before is None or after_ is None or (hidden.instead and instead is None):
             return
-        exchange = HiddenExchange(at, hidden.answer, hidden.calls, before, instead, after_)
+        links = links_after(hidden.link, before)
+        keys = tuple(map(key_of, links, before))
+        exchange = HiddenExchange(at, hidden.answer, hidden.calls, before, links, keys, instead, after_)
         if not _is_sound(exchange):
             return  # a part of it is gone
         self.hidden[hidden.link] = (*self.hidden.get(hidden.link, ()), exchange)
         self.texts += _EVENT + _PARSED * sum(map(len, (*hidden.before, hidden.instead, *hidden.after)))
+
+
+def key_of(link: bytes, said: Message) -> bytes:
+    """Returns a key for the tokens of a message whose bytes are not the client's. A link alone does not tell them
+    apart: it leaves out what is only informative."""
+    return blake2b(link + said.raw, digest_size=LINK_BYTES).digest()
 
 
 def _parsed(raws: Collection[bytes]) -> tuple[Message, ...] | None:

@@ -7,12 +7,11 @@ the same bytes: a later request's view begins with an earlier one's.
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from hashlib import blake2b
 from typing import TypeAlias
 
 from proxy.desk.planned import View
-from proxy.desk.state import DeskState, HiddenExchange
-from proxy.protocol.chat import LINK_BYTES, links_after
+from proxy.desk.state import DeskState, HiddenExchange, key_of
+from proxy.protocol.chat import links_after
 from proxy.protocol.message import prefixed, suffixed
 from proxy.types import Message
 
@@ -27,10 +26,11 @@ def viewed(messages: Sequence[Message], chain: Sequence[bytes], state: DeskState
     for index, (said, link) in enumerate(zip(messages, chain, strict=True)):
         exchange = _exchange(said, link, state, chain[index - 1]) if index else None
         if exchange is not None:
-            made.hide(chain[index - 1], exchange.before)
+            made.hide(exchange.before, exchange.links, exchange.keys)
         made.take(said, link, instead=exchange.instead if exchange is not None else None)
         if exchange is not None:
-            made.hide(link, exchange.after)
+            links = links_after(link, exchange.after)
+            made.hide(exchange.after, links, tuple(map(key_of, links, exchange.after)))
     return made.whole()
 
 
@@ -65,15 +65,14 @@ class _View:
         if said is own:
             self._add(said, link, link, 0)
             return
-        key = _key(link, said)
+        key = key_of(link, said)
         self._add(said, link, key, max(0, self._count(said, key) - self._count(own, link)))
 
-    def hide(self, link: bytes, messages: Sequence[Message]) -> None:
-        """Adds messages that the client never saw, behind the one with this link."""
-        for said, own in zip(messages, links_after(link, messages), strict=True):
+    def hide(self, messages: Sequence[Message], links: Sequence[bytes], keys: Sequence[bytes]) -> None:
+        """Adds messages that the client never saw."""
+        for said, link, key in zip(messages, links, keys, strict=True):
             self._hidden.append(len(self._messages))
-            key = _key(own, said)
-            self._add(said, own, key, self._count(said, key))
+            self._add(said, link, key, self._count(said, key))
 
     def _add(self, said: Message, link: bytes, key: bytes, ours: int) -> None:
         self._messages.append(said)
@@ -91,12 +90,6 @@ class _View:
             ours=tuple(self._ours),
         )
         return replace(view, ids=numbered(view, self._state))
-
-
-def _key(link: bytes, said: Message) -> bytes:
-    """Returns a key for the tokens of a message whose bytes are not the client's. A link alone does not tell them
-    apart: it leaves out what is only informative."""
-    return blake2b(link + said.raw, digest_size=LINK_BYTES).digest()
 
 
 def _exchange(said: Message, link: bytes, state: DeskState, before: bytes) -> HiddenExchange | None:
