@@ -33,11 +33,12 @@ RESULT = tuple(
 STAGE = (
     *("identify", "resume", "command", "obey", "exact", "intent", "plan", "assemble"),
     *("read_stream", "record", "store", "remember", "count", "ledger", "learn"),
-    *("archive", "contents", "retention", "verify", "judge", "memory", "end", "files"),
+    *("archive", "contents", "retention", "verify", "judge", "memory", "end", "files", "tools"),
 )
 UPSTREAM_ERROR = "an HTTP status; `upstream_unreachable`, `upstream_broken`, `upstream_timeout`; `cut`: broke off"
 FACT: Sequence[str] = get_args(FactStatus)
 JOB_RESULT = ("done", "nothing", "put-off", "unaffordable", "given-up", "left")
+TOOL_ROUND = ("continued", "mixed", "stripped", "failed")
 OPERATION = (*get_args(OperationName), "event", "summary", "slug", "unreadable")
 ROWS: Sequence[str] = get_args(RowKind)
 SHARED_PART = (

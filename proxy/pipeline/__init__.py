@@ -2,6 +2,10 @@
 requests, built once for a process (`proxy/services.py` composes them), and the context of one request.
 
 chat.py         the way itself, from bytes to answer, a stage a line (start reading here)
+tool_loop.py    an answer in which the model calls tools of ours: round after round, spliced into one
+tool_stream.py  for it: the answer as a stream, on its way to the client
+tool_turns.py   for it: the decision after each round, and what is kept of it
+tool_rounds.py  for it: the upstream calls of such an answer, their prompts and accounts
 record.py       after the answer: ledger, metrics, session, stored answer, what was said; scopes that were answered
 ledger.py       for it: the row of costs and savings, and the contents where they are kept
 commanding.py   commands as whole messages (/remember, /clear, …), carried out and answered by the system

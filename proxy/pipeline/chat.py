@@ -20,10 +20,11 @@ from time import perf_counter
 
 from proxy.context import layout
 from proxy.conversation import identify, whole_commands
+from proxy.desk.running import ToolRunner
 from proxy.errors import FAILED, InvalidJson, OlvidoError
 from proxy.memory import commands
 from proxy.memory.commands import Order
-from proxy.pipeline import RequestContext, Services, commanding
+from proxy.pipeline import RequestContext, Services, commanding, tool_loop
 from proxy.pipeline.commanding import Given
 from proxy.protocol import headers as wire_headers
 from proxy.protocol.answers import answer_of
@@ -367,7 +368,10 @@ async def _plan(context: RequestContext) -> Plan:
     return await context.attempts.run("plan", work, fallback=fallback, deadline=PLAN_DEADLINE)
 
 
-async def _forward(context: RequestContext, exchange: Exchange) -> Answer:
+async def _forward(context: RequestContext, exchange: Exchange, runner: ToolRunner | None = None) -> Answer:
+    """Returns the upstream's answer. `runner`: runs tools of ours in it; None: the model was offered none."""
+    if runner is not None:
+        return await tool_loop.answered(context, exchange, runner)
     services, attempts = context.services, context.attempts
     made: dict[str, Prompt] = {}  # by upstream, in the order they were asked
     unmade = Prompt(exchange.request.raw, layout.original(exchange.plan, "stage=assemble"))
