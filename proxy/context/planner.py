@@ -20,6 +20,7 @@ from proxy.context import economics, planning, shortening
 from proxy.context.draft import PlanContext, TooMuch
 from proxy.context.volatile import read_question, recollect
 from proxy.conversation.progress import PURPOSES, Case, Purpose, VectorsNeeded, progress, without_ours
+from proxy.desk.planned import DeskInput
 from proxy.embedding import EmbeddingUnavailable
 from proxy.lru import Lru
 from proxy.memory.current import read_new
@@ -118,7 +119,13 @@ class Planner:
         self._shortened = Lru(MOST_SHORTENED)
 
     async def plan(
-        self, incoming: Incoming, request: ChatRequest, identity: Identity, directives: Directives, upstream: Upstream
+        self,
+        incoming: Incoming,
+        request: ChatRequest,
+        identity: Identity,
+        directives: Directives,
+        upstream: Upstream,
+        desk: DeskInput | None = None,  # noqa: ARG002 (what it changes is decided in planning)
     ) -> Plan:
         """Returns the plan of a request, with sizes in the upstream's tokens. Raises `Refusable` if the upstream would
         refuse the planned messages and not the client's own."""

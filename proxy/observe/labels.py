@@ -25,13 +25,13 @@ MECHANISM = tuple(each.name for each in fields(Mechanisms))
 RESULT = tuple(
     sorted(
         {"hit", "disabled", "client_off", "refresh", "absent", "failed", "no_identity", "verify", "judge", "memory"}
-        | {"command"}
+        | {"command", "tools"}
         | {"unreadable", "not_deterministic", "warming", "unavailable", "no_vector", "leans_on_context", "far"}
         | {"answer_gone", "reported", "context", "breaker", "regenerated", "rephrased", *BYPASSES, *UNSUITED, *REASONS}
     )
 )
 STAGE = (
-    *("identify", "resume", "command", "obey", "exact", "intent", "plan", "assemble"),
+    *("identify", "resume", "command", "obey", "exact", "intent", "desk", "plan", "assemble"),
     *("read_stream", "record", "store", "remember", "count", "ledger", "learn"),
     *("archive", "contents", "retention", "verify", "judge", "memory", "end", "files", "tools"),
 )

@@ -26,13 +26,14 @@ from proxy.desk.state import DeskState
 from proxy.desk.view import numbered, viewed
 from proxy.desk.wishes import Numbered
 from proxy.lru import Lru
+from proxy.memory.library import Library
 from proxy.pipeline.desk_states import DeskStates, Read
-from proxy.pipeline.desk_tools import Seat
+from proxy.pipeline.desk_tools import DeskTools, OnCall, Seat
 from proxy.protocol.dialects import DIALECTS
 from proxy.storage.base import ForeignWrites, none_foreign
 from proxy.storage.desk import DeskStore
 from proxy.storage.erasures import base_of
-from proxy.tasks import Offload
+from proxy.tasks import Attempts, Offload
 from proxy.tokens import INLINE_BYTES, TokenCounter
 from proxy.types import ChatRequest, Directives, Identity, Incoming, Plan
 from proxy.types.desk import Board, DeskEvent, Document, Offered, Pin, SectionName, TapeLine
@@ -79,13 +80,16 @@ class Desks:
         executor: Executor,
         idempotent: ToolReuse,
         foreign_writes: ForeignWrites = none_foreign,
+        on_call: OnCall = lambda _tool, _result: None,
     ) -> None:
-        """Raises ValueError if the rules of a configured folder can't be read."""
+        """`on_call`: the metric of calls, with tool and result. Raises ValueError if the rules of a configured folder
+        can't be read."""
         self.states = DeskStates(store, executor, foreign_writes)
         self._settings = settings
         self._counter = counter
         self._executor = executor
         self._idempotent = idempotent
+        self._on_call = on_call
         self._rules = Rules(settings.identity)
         self._shortened: Lru[tuple[str, str, int], str] = Lru(MOST_SECTIONS)
 
@@ -255,7 +259,25 @@ class Desks:
 
     # --- for the tools ------------------------------------------------------------------------------------------------
 
-    def seat(self, desk: OpenDesk, plan: Plan, *, keeps_facts: bool) -> Seat | None:
+    def runner(self, desk: OpenDesk, plan: Plan, library: Library, attempts: Attempts) -> DeskTools | None:
+        """Returns the runner of the tools of a planned request; None if no call is answered here."""
+        seat = self.seat(desk, plan)
+        return (
+            None
+            if seat is None
+            else DeskTools(
+                seat,
+                store=self.states.store,
+                library=library,
+                counter=self._counter,
+                executor=self._executor,
+                settings=self._settings,
+                attempts=attempts,
+                on_call=self._on_call,
+            )
+        )
+
+    def seat(self, desk: OpenDesk, plan: Plan) -> Seat | None:
         """Returns the place of a planned request at the desk; None if no call is answered there."""
         view, state = desk.view, desk.state
         has_tools = plan.desk is not None and plan.desk.has_tools
@@ -276,7 +298,6 @@ class Desks:
             begun_at=state.begun_at or desk.at,
             is_ended=bool(state.ended),
             project=desk.project,
-            keeps_facts=keeps_facts,
             results=known,
         )
 
