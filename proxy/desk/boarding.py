@@ -70,10 +70,11 @@ def shown(plan: Plan, view: View, state: DeskState) -> Board | None:
     return next((board for link in links if (board := state.boards.get(link)) is not None), None)
 
 
-def may_show(view: View, state: DeskState) -> bool:
-    """Tells whether a dashboard can stand in the last message: before the newest question, or behind the newest result
-    of a tool."""
-    return view.messages[-1].role in CARRIERS and view.chain[-1] not in state.boards
+def may_show(view: View, before: DeskState) -> bool:
+    """Tells whether a dashboard can stand in the last message: before a new question, or behind a new result of a tool.
+    A message that was sent without one stays without it, so that prompts that continue an earlier one begin with it.
+    `before`: the session's desk before this request."""
+    return view.messages[-1].role in CARRIERS and view.chain[-1] not in before.lines
 
 
 def with_dashboard(plan: Plan, view: View, text: str, tokens: int) -> Plan | None:

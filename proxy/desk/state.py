@@ -126,7 +126,7 @@ def _with_lines(state: DeskState, lines: Sequence[TapeLine], *, is_whole: bool) 
     ids = [each.id for each in new]
     known = state.line
     if is_whole:
-        known = max([known, *ids])
+        known = max([known, *(each.id for each in lines)])
     else:
         while known + 1 in state.links or known + 1 in ids:
             known += 1

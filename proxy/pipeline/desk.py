@@ -56,6 +56,7 @@ class OpenDesk:
     project: str
     sections: int  # that are loaded
     is_kept: bool  # something may be kept of its scope: an upstream has answered it
+    may_show: bool  # its last message may carry a dashboard
 
     @property
     def state(self) -> DeskState:
@@ -123,6 +124,7 @@ class Desks:
         if is_kept:
             read, documents = await self.states.read(scope, session)
         view = await self._viewed(request, identity, read)
+        may_show = is_kept and boarding.may_show(view, read.state)
         if is_kept:
             read = await self._numbered(incoming, request, identity, directives, view, read)
             view = replace(view, ids=numbered(view, read.state))
@@ -142,6 +144,7 @@ class Desks:
             project=project,
             sections=len(texts),
             is_kept=is_kept,
+            may_show=may_show,
         )
 
     def _input(
@@ -247,7 +250,7 @@ class Desks:
     def _shown(self, desk: OpenDesk, plan: Plan) -> tuple[Plan, Board] | None:
         view, state = desk.view, desk.state
         found = None
-        if boarding.may_show(view, state):
+        if desk.may_show:
             found = boarding.standing(plan, desk.input, state, desk.sections, self._tokens(view))
         before = boarding.shown(plan, view, state)
         if found is None or not dashboard.is_due(found, before, always=self._settings.dashboard == "always"):
