@@ -109,11 +109,10 @@ def _exchange(said: Message, link: bytes, state: DeskState, before: bytes) -> Hi
 
 def _until(known: Sequence[HiddenExchange], link: bytes, state: DeskState) -> Sequence[HiddenExchange]:
     """Returns the exchanges that are older than the first request that had this answer. A client may have the answer
-    made anew, with another exchange, and go on with the old one: then the old one's stays, as it was sent."""
+    made anew, with another exchange, and go on with the old one: then the old one's stays, as it was sent. An exchange
+    has the time of its own request, so clocks of two machines may differ by as long as an answer takes."""
     line = state.lines.get(link)
-    if line is None:
-        return known
-    return [each for each in known if each.at <= line.at] or known[:1]
+    return known if line is None else [each for each in known if each.at <= line.at]
 
 
 def _has_words_of(said: Message, given: Message | None) -> bool:
