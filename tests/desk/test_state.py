@@ -119,7 +119,9 @@ def test_what_follows_directly_is_known_at_once() -> None:
         ([Ended("person"), OFFERED], OFFERED, ""),
     ],
 )
-def test_tools_are_offered_until_they_are_withdrawn(payloads: list[Payload], offered: Offered | None, ended: str) -> None:
+def test_tools_are_offered_until_they_are_withdrawn(
+    payloads: list[Payload], offered: Offered | None, ended: str
+) -> None:
     state = folded(*payloads)
     assert (state.offered, state.ended) == (offered, ended)
 
