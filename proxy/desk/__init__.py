@@ -2,7 +2,7 @@
 
 state.py       the desk of a session, as events and the tape tell it
 view.py        a request's messages with what the client never saw put back
-planned.py     what planning is told of the desk
+planned.py     the desk of a request, for planning
 offering.py    requests that can carry the tools, and their names there
 identity.py    the rules by which the model uses them (identity.*.md)
 sections.py    the sections: their files, their text in a memory head
