@@ -10,8 +10,12 @@ from time import perf_counter
 from typing import Any, Literal
 
 import msgspec
+from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
+from proxy.app import Application, Endpoint
+from proxy.config import Config
+from proxy.http.exchange import Call, read_body
 from proxy.pipeline import RequestContext, Services
 from proxy.pipeline.tool_loop import answered
 from proxy.protocol.headers import read_directives
@@ -170,7 +174,16 @@ class Recorder:
 async def house(
     url: str, *, tools: dict[str, Any] | None = None, recorder: Any = None, **upstream: Any
 ) -> AsyncIterator[Services]:
-    """Services in front of this upstream, with the tools' settings."""
+    """Services in front of this upstream."""
+    built = await build(settings(url, tools=tools, **upstream), encoding=encoding, writing=AT_ONCE)
+    try:
+        yield replace(built, recorder=recorder) if recorder is not None else built
+    finally:
+        await built.close()
+
+
+def settings(url: str, *, tools: dict[str, Any] | None = None, **upstream: Any) -> Config:
+    """A configuration with this upstream and these settings of the tools."""
     entry = {
         "name": "up",
         "base_url": f"{url}/v1",
@@ -181,7 +194,7 @@ async def house(
         **upstream,
     }
     more = entry.pop("more", [])
-    settings = config(
+    return config(
         upstreams=[entry, *more],
         storage={"kind": "memory"},
         server={"port": 0, "drain": 5},
@@ -189,11 +202,6 @@ async def house(
         reuse={"intent": {"enabled": False}},
         memory={"tools": tools or {}},
     )
-    built = await build(settings, encoding=encoding, writing=AT_ONCE)
-    try:
-        yield replace(built, recorder=recorder) if recorder is not None else built
-    finally:
-        await built.close()
 
 
 _numbers = count(1)
@@ -239,3 +247,26 @@ async def asked(services: Services, raw: bytes, runner: Runner) -> tuple[Answer,
 
 def said(messages: Sequence[bytes]) -> list[dict[str, Any]]:
     return [msgspec.json.decode(each) for each in messages]
+
+
+def create_app(settings: Config, runner: Callable[[], Runner]) -> Application:
+    """The proxy's managed route, to which each request brings a runner and a plan with our tools."""
+
+    @asynccontextmanager
+    async def lifespan(app: Application) -> AsyncIterator[None]:
+        app.state.services = await build(settings, encoding=encoding, writing=AT_ONCE)
+        try:
+            yield
+        finally:
+            await app.state.services.close()
+
+    async def managed(call: Call, services: Services) -> None:
+        raw = await read_body(call.receive, call.headers, max_bytes=2**20, seconds=10)
+        call.watch.start()
+        given = incoming(raw, headers=call.headers, request_id=call.request_id)
+        await call.answer(await answered(*opened(services, raw, given=given), runner()))
+
+    return Application(
+        routes=[Route("/v1/chat/completions", Endpoint(managed, "api", ("POST",)))],
+        lifespan=lifespan,
+    )
