@@ -33,7 +33,7 @@ class Splice:
 
     def __init__(self) -> None:
         self.rounds = 0  # that have ended
-        self.has_said = False  # a text or a call has been passed
+        self.has_said = False  # a text has been passed, reasoning aside
         self.has_calls = False  # a call of the client's has been passed
         self.usage: Mapping[str, Json] | None = None  # sum of the rounds that have ended
         self._head: _Object = {}
@@ -132,11 +132,8 @@ class Splice:
         for name in TEXTS:
             if isinstance(text := delta.get(name), str) and text:
                 self._last[name] = text[-1]
-                self.has_said = True
-        if delta.get("content") and isinstance(delta["content"], list):
-            self.has_said = True
-        if delta.get("tool_calls"):
-            self.has_said = self.has_calls = True
+        self.has_said |= says_something(delta)
+        self.has_calls |= bool(delta.get("tool_calls"))
         for detail in details if isinstance(details := delta.get("reasoning_details"), list) else ():
             if isinstance(detail, dict) and is_index(detail.get("index")):
                 self._details = max(self._details, detail["index"] + 1)

@@ -29,8 +29,8 @@ class WholeSplice:
 
     @property
     def has_said(self) -> bool:
-        """True if an earlier round has said something."""
-        return bool(self.said)
+        """True if an earlier round has said something, reasoning aside."""
+        return says_something(self.said)
 
 
 class WholeRound:

@@ -3,19 +3,25 @@ happens in whichever round."""
 
 import asyncio
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from typing import Any
 
 import msgspec
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from proxy.errors import UpstreamError
+from proxy.pipeline import Services
 from proxy.pipeline.tool_loop import answered
 from proxy.protocol.accumulate import Accumulator
 from proxy.protocol.chat import links_after
+from proxy.protocol.dialects import DIALECTS, violations
 from proxy.protocol.message import message
 from proxy.protocol.sse import SseParser
 from proxy.types import Answer, Round, ToolCall, Usage
-from tests.builders import body, system, user
+from tests.builders import body, messages, result, system, user
 from tests.embedding.engines import until
 from tests.looping import (
     LOOK,
@@ -33,8 +39,9 @@ from tests.looping import (
     run_rounds,
     said,
 )
-from tests.spoken import Spoken, numbered, stream
+from tests.spoken import STYLES, Spoken, Style, joined, numbered, stream
 
+OVER_SOCKETS = settings(max_examples=40)
 STREAMED = pytest.mark.parametrize("streamed", [True, False], ids=["streamed", "whole"])
 
 
@@ -610,3 +617,67 @@ async def test_the_ledger_has_one_row_with_the_sum_and_calibration_sees_the_firs
     assert (row.tokens_sent, row.tokens_completion, row.tokens_original) == (6_000, 6, 2_000)
     assert row.cost == pytest.approx((6_000 * 1.0 + 6 * 4.0) / 1e6)
     assert factor == 0.5  # 1,000 measured where 2,000 were counted
+
+
+# --- any loop, in every dialect ---------------------------------------------------------------------------------------
+
+_texts = st.sampled_from(["Noted.", "one two\n", " so", ""])
+_loops = st.tuples(
+    st.lists(st.tuples(_texts, st.integers(1, 3)), max_size=4),  # texts of rounds of ours alone, and how many calls
+    st.sampled_from(["It is noon.", "And now?"]),
+    st.lists(st.sampled_from([REMEMBER, THEIRS]), max_size=4),
+    st.booleans(),  # the model thinks
+)
+
+
+@dataclass(frozen=True, slots=True)
+class House:
+    """One event loop, and for each dialect a proxy, for all examples."""
+
+    runner: asyncio.Runner
+    services: dict[str, Services]
+
+
+@pytest.fixture(scope="module")
+def every(running: Upstream) -> Iterator[House]:
+    with asyncio.Runner() as runner, ExitStack() as stack:
+        built = {}
+        for dialect in DIALECTS:
+            entering = house(running.url, dialect=dialect)
+            built[dialect] = runner.run(entering.__aenter__())
+            stack.callback(lambda each: runner.run(each.__aexit__(None, None, None)), entering)
+        yield House(runner, built)
+
+
+@OVER_SOCKETS
+@given(_loops, st.sampled_from(sorted(DIALECTS)), st.booleans(), st.sampled_from(STYLES))
+def test_what_is_sent_and_what_is_put_back_is_valid_in_every_dialect(
+    every: House, running: Upstream, loop: Any, dialect: str, streamed: bool, style: Style
+) -> None:
+    hidden_rounds, text, calls, thinks = loop
+    thought = "Hm." if thinks else ""
+    rounds = [Spoken(each, (REMEMBER,) * many, thought) for each, many in hidden_rounds]
+    rounds = numbered([*rounds, Spoken(text, tuple(calls), thought)])
+    if calls and not any(call.name == "look" for call in calls):
+        rounds = numbered([*rounds, Spoken(text, (), thought)])
+    running.will(*[Step(each, style=style) for each in rounds])
+    recorder, runner = Recorder(), Runner(running=_at_once)
+    services = replace(every.services[dialect], recorder=recorder)  # type: ignore[arg-type]
+    _, raw = every.runner.run(asked(services, question(streamed=streamed), runner))
+    for body_ in running.asked:
+        assert violations(messages(*body_["messages"]), DIALECTS[dialect], len(body_["tools"])) == ()
+    assert len(running.asked) == len(rounds)
+    theirs = [call.json for call in rounds[-1].calls if call.name == "look"]
+    assert told(raw).get("tool_calls", []) == theirs
+    assert told(raw)["content"] == joined([each.text for each in rounds])
+    assert len(runner.kept) == (len(rounds) > 1 or len(theirs) < len(rounds[-1].calls))
+    for hidden in runner.kept:
+        answer = said([hidden.instead]) if hidden.instead else [completion(raw)["choices"][0]["message"]]
+        assert hidden.answer == links_after(hidden.link, [message(completion(raw)["choices"][0]["message"])])[0]
+        results = [result(call) for call in hidden.calls]
+        put_back = [*said(hidden.before), *answer, *said(hidden.after), *results]
+        following = [*running.asked[0]["messages"], *put_back, *([] if results else [user("And?")])]
+        assert violations(messages(*following), DIALECTS[dialect]) == ()
+        # To the byte what the provider's cache has of the last round.
+        sent = running.asked[-1]["messages"]
+        assert following[: len(sent)] == sent
