@@ -112,4 +112,4 @@ class Memory(Section):
     model: MemoryModel | None = setting(
         None, "A model that reads what conversations imply and keeps memory in order. Null: none, nothing is asked."
     )
-    tools: MemoryTools = setting(MemoryTools(), "Tools by which the model manages its own context.")
+    tools: MemoryTools = setting(MemoryTools(), "Tools by which the model manages its context; the client sees none.")

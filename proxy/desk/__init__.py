@@ -1,6 +1,6 @@
 """The desk: memory that the model manages itself, with tools that the proxy runs and the client never sees. Pure.
 
-planned.py     what planning is told of the desk
+planned.py     the desk of a request, for planning
 running.py     who runs the tools in an answer: the interface that the loop calls
 
 schemas.py     the eight tools as they are offered
@@ -10,5 +10,6 @@ wishes.py      prunes and summaries, checked: marks
 protecting.py  messages that stay whatever the model wishes
 trust.py       quotations of handed-over text
 merging.py     the three-way merge of a text that model and person edit
+undoing.py     undoing the edits of a session
 repeated.py    repeated calls of the client's tools; edits that go round in circles
 """

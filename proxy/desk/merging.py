@@ -19,6 +19,8 @@ def merged(base: str, model: str, person: str) -> str:
             lines += ours
         elif start == stop:  # both wrote something new there
             lines += [*theirs, *(line for line in ours if line not in theirs)]
+        elif len(theirs) == len(ours) == stop - start:  # lines that were changed, each by itself
+            lines += [a if b == was else b for was, a, b in zip(old[start:stop], ours, theirs, strict=True)]
         else:
             lines += theirs
     return "\n".join(lines) + ("\n" if person.endswith("\n") else "")

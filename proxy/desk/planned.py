@@ -1,4 +1,4 @@
-"""What planning is told of a desk. What it decides is a `DeskPlan`."""
+"""The desk of a request as planning is told of it. Its decisions are a `DeskPlan`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -104,6 +104,6 @@ _TEXTS: Mapping[Language, Mapping[str, str]] = MappingProxyType(
 NAMES = frozenset(_TEXTS["en"])
 
 
-def sentence(language: Language, name: str, **values: object) -> str:
-    """Returns an answer, in the language of the tools."""
-    return _TEXTS[language][name].format(**values)
+def sentence(language: Language, said: str, /, **values: object) -> str:
+    """Returns an answer by its name, in the language of the tools."""
+    return _TEXTS[language][said].format(**values)

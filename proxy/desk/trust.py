@@ -18,8 +18,7 @@ RUN = 5  # words in a row that are a quotation
 SHORT = 3  # the same for a text of few words
 FEW = 12  # words
 _WORD = re.compile(r"[^\W_]+")
-# Runs of a long conversation are kept as hashes: 40 bytes a word.
-MOST_WORDS = 400_000
+MOST_WORDS = 400_000  # of a conversation that are compared
 
 
 _TELLING = re.compile(r"(?<![.!?:\n] )(?<!\A)(?<!\n)\b[A-Z\u00c0-\u00de][\w&.-]*\w|\b[A-Z]{2,}\b|\S*(?:\d|://|@)\S*")
@@ -33,26 +32,26 @@ def quotes_others(text: str, messages: Sequence[Message], before: str = "") -> b
     others, own = _spoken(messages)
     if not others:
         return False
-    return _shares_runs(_words(text), _words(before), others, own) or _shares_words(text, before, others, own)
+    said = _all_terms((*own, before))
+    return _shares_runs(_words(text), others, said) or _shares_words(text, others, (*own, before), said)
 
 
-def _shares_runs(words: Sequence[str], before: Sequence[str], others: Sequence[str], own: Sequence[str]) -> bool:
+def _shares_runs(words: Sequence[str], others: Sequence[str], said: frozenset[str]) -> bool:
+    """Tells whether a run of words stands in others' texts that the user has not said, each of its words somewhere."""
     length = min(RUN if len(words) > FEW else SHORT, max(1, len(words)))
-    allowed = set(_runs(before, length))
-    runs = {run for run in _runs(words, length) if run not in allowed}
-    theirs = runs & _all_runs(others, length) if runs else set()
-    return bool(theirs) and not theirs <= _all_runs(own, length)
+    runs = {hash(run): run for run in _runs(words, length) if not said.issuperset(terms(" ".join(run)))}
+    theirs = {hash(run) for text in _bounded(others) for run in _runs(text, length)} if runs else set()
+    return not theirs.isdisjoint(runs)
 
 
-def _shares_words(text: str, before: str, others: Sequence[str], own: Sequence[str]) -> bool:
-    theirs, said = _all_words(others), _all_words((*own, before))
+def _shares_words(text: str, others: Sequence[str], own: Sequence[str], said: frozenset[str]) -> bool:
+    """Tells whether a name, a number or a third of the words are others' alone."""
+    theirs, heard = _all_words(others), _all_words(own)
     telling = {word for found in _TELLING.finditer(text) for word in _words(found.group())}
-    if any(word in theirs and word not in said for word in telling if len(word) > 1 or word.isdigit()):
+    if any(word in theirs and word not in heard for word in telling if len(word) > 1 or word.isdigit()):
         return True
-    said_terms = _all_terms((*own, before))
-    new = {term for term in terms(text) if term not in said_terms}
-    strange = new & _all_terms(others)
-    return len(strange) >= max(LEAST, SHARE * len(new))
+    new = {term for term in terms(text) if term not in said}
+    return len(new & _all_terms(others)) >= max(LEAST, SHARE * len(new))
 
 
 def _spoken(messages: Sequence[Message]) -> tuple[list[str], list[str]]:
@@ -81,12 +80,8 @@ def _words(text: str) -> list[str]:
     return _WORD.findall(folded(text))
 
 
-def _runs(words: Sequence[str], length: int) -> Iterator[int]:
-    return (hash(tuple(words[at : at + length])) for at in range(len(words) - length + 1))
-
-
-def _all_runs(texts: Iterable[str], length: int) -> set[int]:
-    return {run for words in _bounded(texts) for run in _runs(words, length)}
+def _runs(words: Sequence[str], length: int) -> Iterator[tuple[str, ...]]:
+    return (tuple(words[at : at + length]) for at in range(len(words) - length + 1))
 
 
 def _all_words(texts: Iterable[str]) -> frozenset[str]:

@@ -193,7 +193,7 @@ class DeskCard:
 
 @dataclass(frozen=True, slots=True)
 class DeskPlan:
-    """What planning decided about the desk."""
+    """The decisions of planning about the desk."""
 
     offers: str = ""  # why the tools are offered from this request on: first, fold, pressure, economic; "": no change
     has_tools: bool = False  # the request carries them

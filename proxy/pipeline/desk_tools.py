@@ -1,0 +1,298 @@
+"""The tools of the desk, run: each order carried out durably, by scope, and answered with a sentence.
+
+Nothing here raises: what goes wrong is counted, logged, and a sentence to the model. Orders are safe to repeat: a text
+that is there already, a fact that is known, a mark that stands change nothing the second time.
+"""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import KW_ONLY, dataclass, field, replace
+
+from proxy.config.memory import MemoryTools
+from proxy.desk import repeated, tools, trust, wishes
+from proxy.desk.merging import merged
+from proxy.desk.sentences import sentence
+from proxy.desk.tools import EditSection, Forget, Load, Order, Prune, Recall, Remember, Save, Summarise, Unclear
+from proxy.desk.wishes import Numbered, Unfit
+from proxy.memory import edits
+from proxy.memory.commands import mark
+from proxy.memory.edits import Draft
+from proxy.memory.library import Library
+from proxy.pipeline.desk_documents import Documents, Unwritten
+from proxy.storage.base import StorageError
+from proxy.storage.desk import DeskStore
+from proxy.tasks import Attempts, Offload
+from proxy.tokens import TokenCounter
+from proxy.types import Fact, Language, Message, ToolCall
+from proxy.types.desk import Called, DeskEvent, Edit, Ended, Hidden, Mark, Payload, ToolName
+
+DEADLINE = 4.0  # seconds for a call
+LONGEST_TOLD = 2_000  # characters of a call's arguments that are kept
+MOST_KEYS = 20  # that a sentence lists
+INLINE = 4_096  # bytes that are read on the event loop
+
+OnCall = Callable[[str, str], object]  # (tool, result) → the metric
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """The place of one request at the desk of its session."""
+
+    scope: str  # of memory
+    session: str
+    request_id: str
+    at: float
+    language: Language
+    names: tuple[str, ...]  # of the tools as they are offered, in the order of `schemas.NAMES`; (): they are not
+    numbered: Numbered
+    marked: frozenset[bytes]  # links under standing marks
+    edits: tuple[Edit, ...]  # of the session, the newest first
+    begun_at: float  # when the desk of the session began
+    is_ended: bool = False
+    project: str = ""
+    keeps_facts: bool = True  # facts may be kept of this request
+    results: Mapping[tuple[str, bytes], str] = field(default_factory=dict)  # of the client's tools: `repeated.results`
+
+
+@dataclass(slots=True, eq=False)
+class DeskTools:
+    """The runner of one request (`ToolRunner`)."""
+
+    seat: Seat
+    _: KW_ONLY
+    store: DeskStore
+    library: Library
+    counter: TokenCounter
+    executor: Executor
+    settings: MemoryTools
+    attempts: Attempts
+    on_call: OnCall = lambda _tool, _result: None
+    _answered: dict[str, str] = field(default_factory=dict, init=False)  # by id of the call
+    _edits: list[Edit] = field(default_factory=list, init=False)  # of this request, the newest first
+    _marked: set[bytes] = field(default_factory=set, init=False)  # in this request
+    _is_ended: bool = field(default=False, init=False)
+
+    @property
+    def may_answer(self) -> frozenset[str]:
+        """As for a `ToolRunner`."""
+        return frozenset((*self.seat.names, *(name for name, _ in self.seat.results)))
+
+    def answers(self, call: ToolCall) -> bool:
+        """As for a `ToolRunner`."""
+        return call.name in self.seat.names or repeated.call_key(call) in self.seat.results
+
+    async def run(self, calls: Sequence[ToolCall], round_: int) -> Sequence[str]:
+        """As for a `ToolRunner`."""
+        return [await self._told(call, round_) for call in calls]
+
+    async def keep(self, hidden: Hidden) -> bool:
+        """As for a `ToolRunner`."""
+        work = self._write(hidden)
+        return await self.attempts.run("tools", work, fallback=False, deadline=DEADLINE)
+
+    async def _write(self, *payloads: Payload) -> bool:
+        seat = self.seat
+        events = [DeskEvent(seat.at, seat.request_id, payload) for payload in payloads]
+        await self.store.write(seat.scope, seat.session, (), events)
+        return True
+
+    async def _told(self, call: ToolCall, round_: int) -> str:
+        if call.id in self._answered:
+            return self._answered[call.id]
+        if call.name not in self.seat.names:
+            key = repeated.call_key(call)
+            found = self.seat.results.get(key) if key else None
+            self.on_call("client", "ok" if found is not None else "unknown-tool")
+            return found if found is not None else self._say("unknown-tool")
+        work = self._carried_out(call, round_)
+        told = await self.attempts.run("tools", work, fallback=self._say("unreached"), deadline=DEADLINE)
+        if call.id:
+            self._answered[call.id] = told
+        return told
+
+    async def _carried_out(self, call: ToolCall, round_: int) -> str:
+        name = tools.named(call.name, self.seat.names)
+        assert name is not None, "asked for by name"
+        done: list[Payload] = []
+        result = "ok"
+        size = len(call.arguments or "")
+        try:
+            order = await Offload(self.executor, size, inline_bytes=INLINE)(lambda: tools.read(name, call.arguments))
+            told, done = await self._does(order)
+        except Unclear as unclear:
+            result, told = unclear.reason, self._say(unclear.reason, about=unclear.about)
+        except Unfit as unfit:
+            result, told = unfit.reason, self._say(unfit.reason, **unfit.values)
+        except Unwritten as unwritten:
+            result, told = unwritten.reason, self._say(unwritten.reason, **unwritten.values)
+        except StorageError:
+            self.on_call(name, "unreached")
+            raise
+        self.on_call(name, result)
+        arguments = (call.arguments or "")[:LONGEST_TOLD]
+        await self._write(*done, Called(name, arguments, result, round_))
+        return told
+
+    async def _does(self, order: Order) -> tuple[str, list[Payload]]:
+        if self.seat.is_ended or self._is_ended:
+            raise Unfit("ended")
+        match order:
+            case Prune() | Summarise():
+                return await self._marks(order)
+            case Recall():
+                return await self._recalled(order.id), []
+            case Save():
+                return await self._saved(order.name, order.content)
+            case EditSection():
+                return await self._saved(self._documents.file_of(order.section), order.content)
+            case Load():
+                return await self._loaded(order.name), []
+            case Remember():
+                return await self._remembered(order)
+            case Forget():
+                return await self._forgotten(order)
+
+    def _say(self, said: str, /, **values: object) -> str:
+        return sentence(self.seat.language, said, **values)
+
+    async def _count(self, text: str) -> int:
+        return await Offload(self.executor, len(text), inline_bytes=INLINE)(lambda: self.counter.text(text))
+
+    # --- marks --------------------------------------------------------------------------------------------------------
+
+    async def _marks(self, order: Prune | Summarise) -> tuple[str, list[Payload]]:
+        marked = self.seat.marked | self._marked
+        made: Mark
+        if isinstance(order, Prune):
+            made, said = wishes.pruned(order, self.seat.numbered, marked), "marked"
+        else:
+            tokens = await self._count(order.text)
+            made, said = wishes.summarised(order, self.seat.numbered, marked, tokens), "summarised"
+        self._marked.update(made.links)
+        return self._say(said, messages=len(made.links), tokens=made.tokens), [made]
+
+    # --- originals ----------------------------------------------------------------------------------------------------
+
+    async def _recalled(self, name: int) -> str:
+        numbered = self.seat.numbered
+        if name not in numbered.places:
+            return await self._off_the_tape(name)
+        index = numbered.places[name]
+        if self.library.has_forgotten(self.seat.scope, (numbered.view.chain[index],)):
+            raise Unfit("was-forgotten", id=name)
+        return _original(numbered.view.messages[index])
+
+    async def _off_the_tape(self, name: int) -> str:
+        """Returns a message of this session that is on another path, or was cleared."""
+        if not 1 <= name <= self.seat.numbered.last:
+            raise Unfit("unknown-id", id=name, last=self.seat.numbered.last)
+        lines = await self.store.tape(self.seat.scope, self.seat.session, after=name - 1, limit=1)
+        if not lines or lines[0].id != name:
+            raise Unfit("gone", id=name)
+        if lines[0].content is None or self.library.has_forgotten(self.seat.scope, (lines[0].link,)):
+            raise Unfit("was-forgotten", id=name)
+        return lines[0].content.decode()
+
+    # --- documents ----------------------------------------------------------------------------------------------------
+
+    @property
+    def _documents(self) -> Documents:
+        seat = self.seat
+        return Documents(self.store, seat.scope, seat.project, self.settings.sections, seat.begun_at, seat.at)
+
+    async def _saved(self, name: str, content: str) -> tuple[str, list[Payload]]:
+        documents = self._documents
+        section = tools.section_of(name)
+        tokens = await self._count(content)
+        before = await documents.text(name)
+        if section == "user_profile" and self._quotes(content, before):
+            edit = Edit(self._tool(section), name, before, content, "waiting")
+            return self._say("waits"), self._noted(edit)
+        wrote = await documents.write(name, content, tokens, self._own_last(name), merged)
+        if wrote is None:
+            return self._say("unchanged", name=name), self._noted(Edit(self._tool(section), name, content, content))
+        edit = Edit(self._tool(section), name, wrote.before, wrote.document.text, version=wrote.document.version)
+        return self._say("edited" if section else "saved", name=name, tokens=tokens), self._noted(edit)
+
+    def _tool(self, section: str | None) -> ToolName:
+        return "edit_section" if section else "save_to_disk"
+
+    def _own_last(self, name: str) -> str | None:
+        """Returns what this session wrote there last."""
+        made = (*self._edits, *self.seat.edits)
+        return next((each.after for each in made if each.name == name and each.state == "done"), None)
+
+    def _quotes(self, text: str, before: str) -> bool:
+        messages = self.seat.numbered.view.messages
+        return self.settings.confirm == "profile" and trust.quotes_others(text, messages, before)
+
+    def _noted(self, edit: Edit) -> list[Payload]:
+        """Returns the events of an edit: itself, and the end of the offer where it goes round in circles."""
+        known = (*self._edits, *self.seat.edits)
+        self._edits.insert(0, edit)
+        self._is_ended = repeated.goes_round(known, edit)
+        changes: list[Payload] = [edit] if edit.before != edit.after or edit.state == "waiting" else []
+        return [*changes, *([Ended("loop")] if self._is_ended else [])]
+
+    async def _loaded(self, name: str) -> str:
+        documents = self._documents
+        section = tools.section_of(name)
+        found = await documents.found(documents.file_of(section) if section else name)
+        if found is not None:
+            return found.text
+        raise Unfit("no-file", name=name, files=self._files(await documents.names()))
+
+    def _files(self, names: Sequence[str]) -> str:
+        return self._say("files", files=", ".join(names)) if names else self._say("no-files")
+
+    # --- facts --------------------------------------------------------------------------------------------------------
+
+    async def _facts(self) -> Collection[Fact]:
+        if not self.library.facts.keeps or not self.seat.keeps_facts:
+            raise Unfit("no-facts")
+        return await self.library.facts.all(self.seat.scope)
+
+    async def _remembered(self, order: Remember) -> tuple[str, list[Payload]]:
+        scope, known = self.seat.scope, await self._facts()
+        key, value = _key(order.key), " ".join(order.value.split())
+        if self.library.has_forgotten(scope, (mark(value),)):
+            raise Unfit("no-fact", key=key, keys="-")
+        current = [fact for fact in known if fact.superseded_by is None]
+        before = next((fact for fact in current if fact.key == key), None)
+        if self._quotes(value, before.value if before else ""):
+            edit = Edit("remember", key, before.value if before else "", value, "waiting")
+            return self._say("waits"), self._noted(edit)
+        draft = Draft(before.domain if before else "personal", key, value, "medium")
+        made = edits.add(known, draft, scope=scope, now=self.seat.at, source="api")
+        if before is not None and before.id == made.fact.id:
+            same = replace(made.fact, confidence=before.confidence, pinned=before.pinned)
+            made = replace(made, fact=same, rows=(same,))
+        self.library.learn(scope, await self.library.shelf(scope), made.rows)
+        await self.library.facts.flush()
+        edit = Edit("remember", key, before.value if before else "", value, fact=made.fact.id)
+        return self._say("remembered", key=key), self._noted(edit)
+
+    async def _forgotten(self, order: Forget) -> tuple[str, list[Payload]]:
+        """Deletes a fact as a person does on the page: it stays as history that can be restored. What the user orders
+        to be forgotten in a message is obeyed before any model reads it."""
+        scope, known = self.seat.scope, await self._facts()
+        current = [fact for fact in known if fact.superseded_by is None]
+        key = _key(order.key)
+        meant = [fact for fact in current if fact.key == key] or [fact for fact in current if key in fact.key]
+        if len(meant) != 1:
+            keys = ", ".join(sorted({fact.key for fact in meant or current})[:MOST_KEYS]) or "-"
+            raise Unfit("ambiguous" if meant else "no-fact", key=key, keys=keys)
+        gone = edits.delete(meant[0], self.seat.at)
+        self.library.learn(scope, await self.library.shelf(scope), (gone,))
+        await self.library.facts.flush()
+        return self._say("forgotten", what=gone.key), self._noted(
+            Edit("forget", gone.key, gone.value, "", fact=gone.id)
+        )
+
+
+def _original(said: Message) -> str:
+    return said.text if said.has_only_text and not said.calls_tools else said.raw.decode()
+
+
+def _key(key: str) -> str:
+    return "-".join(key.lower().split())
