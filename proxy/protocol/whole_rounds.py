@@ -20,7 +20,7 @@ _encoder = msgspec.json.Encoder()
 
 
 class WholeSplice:
-    """What earlier rounds have said."""
+    """The texts and the usage of earlier rounds."""
 
     def __init__(self) -> None:
         self.rounds = 0  # that have ended

@@ -503,6 +503,17 @@ async def test_it_is_kept_before_the_client_has_the_end(running: Upstream) -> No
 
 
 @STREAMED
+async def test_calls_that_share_an_id_are_told_apart_where_they_are_run(running: Upstream, streamed: bool) -> None:
+    running.will(Spoken("", (REMEMBER, REMEMBER)), OURS, ANSWER)  # of one id, all of them
+    runner = Runner()
+    async with house(running.url, recorder=Recorder(), dialect="vllm") as services:
+        await asked(services, question(streamed=streamed), runner)
+    assert runner.ran == [(["call00001", "call00001-2"], 1), (["call00001-3"], 2)]
+    results = [each["tool_call_id"] for each in running.asked[-1]["messages"] if each["role"] == "tool"]
+    assert results == ["call00001"] * 3
+
+
+@STREAMED
 async def test_messages_that_the_dialect_does_not_take_are_not_sent(running: Upstream, streamed: bool) -> None:
     twice = Spoken("", (REMEMBER, REMEMBER))  # of one id
     running.will(twice, ANSWER)
