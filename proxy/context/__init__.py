@@ -2,10 +2,12 @@
 
     planner.py      looks up the inputs of a plan, and has it made in a worker thread
 
+    desk_plans.py   plans of requests whose model manages memory itself
     planning.py     the decisions, in their order (start reading here); draft.py: a prompt in the making, and its costs
     economics.py    when to fold and how far, from prices: never pay more
     folding.py      turns that leave become summaries in a new head
       slots.py      a model's summaries in place of extracted ones
+    marks.py        what the model has pruned or summarised; when its tools are offered
     shortening.py   long answers lose their middle, old tool results become a line each
     elide.py        instructions that the model knows are left out
     volatile.py     facts and excerpts that this question needs and the window does not hold

@@ -10,6 +10,8 @@ from proxy.context import shortening
 from proxy.context.economics import CostSoFar, PromptSizes, Rates
 from proxy.context.shortening import Count
 from proxy.conversation.progress import Case, Progress, memory_head
+from proxy.desk.marking import NO_CHANGES, Changes
+from proxy.desk.planned import DeskInput
 from proxy.memory.current import render
 from proxy.memory.facts import Decay
 from proxy.memory.shelf import Notes
@@ -48,6 +50,7 @@ class Memory:
     is_faint: bool = False  # the question hardly needs the past: a share of this request's savings is its price
     is_asked_for: bool = False  # the question asks for the past: worth more than its price
     pointed: Pointed | None = None  # goes with the question at any price
+    desk: str = ""  # for the head: what the model keeps itself
     # (tokens, index of the first message that the prompt holds) → excerpts from before it and from other conversations
     recall: Callable[[int, int], tuple[Excerpt, ...]] = lambda _tokens, _start: ()
 
@@ -66,6 +69,11 @@ class PlanContext:
     cap: Callable[[int], Message]  # the message with this index, shortened to `window.answer_tokens`
     decay: Decay  # limits of a fact's age
     profile: str = ""  # name
+    desk: DeskInput | None = None  # None: the model has no memory of its own
+    desk_limit: float | None = None  # tokens that its pressure is measured against; None: unknown
+    definitions: int = 0  # tokens of its tools, offered or not
+    has_tools: bool = False  # they are in this request
+    offers: str = ""  # why they are offered from this request on; "": no change
     in_place: bool = False  # on the event loop: what takes more than a moment raises TooMuch
 
 
@@ -100,25 +108,58 @@ class Draft:
         """Tokens of the facts in the memory head."""
         return self.sent_fold.fact_tokens if self.sent_fold else 0
 
+    @property
+    def desk_tokens(self) -> int:
+        """Tokens of the model's own memory in the memory head."""
+        return self.sent_fold.desk_tokens if self.sent_fold else 0
+
     def without_block(self) -> "Draft":
         """Returns the draft without a volatile block."""
         return replace(self, volatile=NO_BLOCK, recalled=())
 
 
 class TokenBudget:
-    """Tokens of every part of a request's prompt. `cap_all` and `mark` change them, since they shorten messages."""
+    """Tokens of every part of a request's prompt. `cap_all`, `mark` and `edit` change them, since they shorten
+    messages."""
 
-    def __init__(self, case: Case, progress: Progress, context: PlanContext) -> None:
+    def __init__(self, case: Case, progress: Progress, context: PlanContext, changes: Changes = NO_CHANGES) -> None:
         self.case, self.progress, self.context = case, progress, context
         self.state = case.state
-        self.original = case.overhead + progress.before + progress.newest_tokens
+        self.original = case.overhead + progress.before + progress.newest_tokens - case.added
         before = self.state.fold if self.state else None
         self._unfolded = Fold(progress.preamble)
         self.capped: dict[int, Message] = {}
         self.markers: dict[int, Message] = {}
-        self.saved: dict[int, int] = {}  # tokens that capped messages and markers leave out, by index
+        self.saved: dict[int, int] = {}  # tokens that shortened messages leave out, by index; below 0: they add some
+        self.changes = self._changed_before = NO_CHANGES  # by the model's marks
+        self.edit(changes)
+        self._changed_before = changes
         self.cap_all(before.capped if before else ())
         self.mark(self.state.folded_results if self.state else ())
+
+    def edit(self, changes: Changes) -> None:
+        """Lets the model's marks take effect: before any other way to shorten a message."""
+        for index in (*self.changes.removed, *self.changes.replaced):
+            del self.saved[index]
+        self.changes = changes
+        for index in (*changes.removed, *changes.replaced):
+            self.capped.pop(index, None)
+            self.markers.pop(index, None)
+        self.saved |= self._saved_of(changes)
+
+    def _saved_of(self, changes: Changes) -> dict[int, int]:
+        removed = {index: self.case.tokens(index) for index in changes.removed}
+        return removed | {index: self._saved(index, said) for index, said in changes.replaced.items()}
+
+    def saved_by(self, changes: Changes, start: int) -> int:
+        """Returns the tokens that these changes would leave out of messages[start:], beside those that are left out
+        now."""
+        new = self._saved_of(changes)
+        before = {*self.changes.removed, *self.changes.replaced}
+        return sum(new.get(index, 0) - self.saved.get(index, 0) for index in {*new, *before} if index >= start)
+
+    def _is_edited(self, index: int) -> bool:
+        return index in self.changes.removed or index in self.changes.replaced
 
     def stated(self, stated: Sequence[Fact]) -> int:
         """Returns the tokens that these facts take in a block of their own."""
@@ -149,6 +190,8 @@ class TokenBudget:
             said = self.case.messages[index]
             if said.role != "assistant" or self.case.tokens(index) <= self.case.profile.window.answer_tokens + FRAMING:
                 continue
+            if self._is_edited(index):
+                continue
             shorter = self.context.cap(index)
             saved = self._saved(index, shorter)
             if shorter is not said and saved > 0:
@@ -159,14 +202,18 @@ class TokenBudget:
         if not results:
             return
         keep = self.case.profile.tool_results.keep
+        for index in self.markers:
+            del self.saved[index]
         self.markers = {}
         for index, said in shortening.markers(self.case.messages, frozenset(results), self.case.tokens, keep).items():
-            if (saved := self._saved(index, said)) > 0:
+            if (saved := self._saved(index, said)) > 0 and not self._is_edited(index):
                 self.markers[index], self.saved[index] = said, saved
 
     def _saved(self, index: int, shorter: Message) -> int:
         """Returns the tokens of a message's text that `shorter` leaves out. Reasoning and other fields stay."""
         whole = self.case.messages[index]
+        if shorter.is_bare and not whole.has_only_text:
+            return self.case.tokens(index) - FRAMING - self._texts(shorter)
         before = self.case.tokens(index) - FRAMING if whole.is_bare else self._texts(whole)
         return before - self._texts(shorter)
 
@@ -250,7 +297,7 @@ class TokenBudget:
             return min(self.repeated(), self.fixed_prefix(self.state.fold))
         same = self._as_before(draft)
         if draft.volatile.text != block.text:
-            same = min(same, self._in_front_of(draft, self.progress.newest))
+            same = min(same, self.in_front_of(draft, self.progress.newest))
         return round(min(self.repeated(), same))
 
     def ended(self, draft: Draft) -> int:
@@ -273,14 +320,16 @@ class TokenBudget:
         if self._laid_out(draft.fold) != self._laid_out(self.state.fold):
             return self.fixed_prefix(self.state.fold)
         new = self.markers.keys() - set(self.state.folded_results)
-        first = min((index for index in new if index >= self.start(draft)), default=None)
-        return math.inf if first is None else self._in_front_of(draft, first)
+        edited = self.changes.first_difference(self._changed_before)
+        differing = (*new, *(() if edited is None else (edited,)))
+        first = min((index for index in differing if index >= self.start(draft)), default=None)
+        return math.inf if first is None else self.in_front_of(draft, first)
 
     def _laid_out(self, fold: Fold | None) -> tuple[object, ...]:
         fold = fold or self._unfolded
         return fold.start, fold.head, fold.capped, fold.instructions
 
-    def _in_front_of(self, draft: Draft, index: int) -> int:
+    def in_front_of(self, draft: Draft, index: int) -> int:
         """Returns the tokens of the prompt before the message with this index, and before the volatile block in it."""
         own = sum(self.case.tokens(at) - self.saved.get(at, 0) for at in range(self.start(draft), index))
         volatile = draft.volatile.tokens if index > self.progress.newest else 0
@@ -300,7 +349,7 @@ class TokenBudget:
         """Returns the tokens that a prefix cache would hold if all requests had been passed through unchanged."""
         if self.state is not None:
             return self.state.original
-        return self.progress.before if self.case.was_seen else 0
+        return min(self.progress.before, self.original) if self.case.was_seen else 0
 
     def costs(self) -> CostSoFar:
         """Returns the costs of the conversation so far, this request included in the baseline."""
@@ -311,8 +360,9 @@ class TokenBudget:
         if not self.case.was_seen:
             return CostSoFar(rates.cost(self.original, 0), 0.0)
         # Short so far, and so sent unchanged: assume one request per turn, growing evenly.
-        past = self.progress.before * rates.write + rates.cached * self.progress.before * (self.progress.turns - 1) / 2
-        return CostSoFar(past + rates.least(self.original, self.progress.before), past)
+        before = self.passed_before()
+        past = before * rates.write + rates.cached * before * (self.progress.turns - 1) / 2
+        return CostSoFar(past + rates.least(self.original, before), past)
 
     def start(self, draft: Draft) -> int:
         """Returns the index of the first message that is sent after the preamble."""

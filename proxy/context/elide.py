@@ -115,10 +115,10 @@ def without(request: ChatRequest, case: Case, rates: Rates, count: Count) -> tup
     wanted, state = case.profile.elide, case.state
     if not (wanted.tools or wanted.format or wanted.examples):
         return case, None
-    first = request.messages[0]
+    first = case.messages[0]
     instructions = Instructions(first if first.role in INSTRUCTIONS else None, request.tools)
     before = Elided(frozenset(state.elided_tools), frozenset(state.elided_tags)) if state else Elided()
-    answers = [said for said in request.messages if said.role == "assistant"]
+    answers = [said for said in case.messages if said.role == "assistant"]
     valid = passed(answers[-1], request.response_format, request.tools) if answers else None
     used = frozenset(call.name for said in answers for call in said.tool_calls)
     may = possible(wanted, instructions, used, valid)

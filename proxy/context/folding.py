@@ -58,9 +58,12 @@ class FoldPlanner(Step):
         """Returns the previous request's fold, with a new head if a fact or message in it has been forgotten since."""
         fold = self.state.fold if self.state else None
         if fold is None:
-            is_first = self.state is None and self.progress.turns == 1
-            first = self.headed(Fold(self.progress.preamble)) if is_first and self.memory.standing else None
+            is_first = (self.state is None and self.progress.turns == 1) or bool(self.context.offers)
+            has_head = self.memory.standing or self.memory.desk
+            first = self.headed(Fold(self.progress.preamble)) if is_first and has_head else None
             return first if first and first.head else None
+        if self.context.offers:  # what the prompt begins with changes anyway
+            fold = self.headed(fold)
         if fold.forgotten != len(self.memory.forgotten) or not self.memory.facts >= set(fold.fact_ids):
             return self.headed(replace(fold, summaries=()))
         return fold
@@ -163,10 +166,12 @@ class FoldPlanner(Step):
         stated = self.unsaid(self.memory.standing, fold.start, self._head_room(FACTS_SHARE))
         rendered = [render(summary) for summary in fold.summaries]
         room = self._head_room(self.case.profile.head_share)
-        head = memory_head(render_facts(stated), rendered)
-        while rendered and self.context.count(head) + FRAMING > room:
+        desk = self._desk_within(room)
+        head = memory_head(render_facts(stated), rendered, desk)
+        own = self.context.count(memory_head("", (), desk)) + FRAMING if desk else 0
+        while rendered and self.context.count(head) + FRAMING - own > room:
             rendered.pop(0)
-            head = memory_head(render_facts(stated), rendered)
+            head = memory_head(render_facts(stated), rendered, desk)
         return replace(
             fold,
             head=head,
@@ -175,7 +180,15 @@ class FoldPlanner(Step):
             fact_tokens=self.budget.stated(stated),
             summaries=fold.summaries[len(fold.summaries) - len(rendered) :],
             forgotten=len(self.memory.forgotten),
+            desk_tokens=own,
         )
+
+    def _desk_within(self, room: float) -> str:
+        """Returns what the model keeps itself, where the prompt has room for it beside `room` for all else."""
+        desk, limit = self.memory.desk, self.context.limit
+        if not desk or limit is None:
+            return desk
+        return desk if self.context.count(desk) + room + self.case.overhead <= limit / 2 else ""
 
     def _head_room(self, share: float) -> float:
         """Returns the tokens of this share of the limit; infinite without a limit."""
@@ -216,7 +229,7 @@ class FoldPlanner(Step):
             tokens=self.budget.tokens(draft),
             repeated=self.budget.repeated(),
             keep=self.case.profile.tool_results.keep,
-            folded=self.budget.markers.keys(),
+            folded={*self.budget.markers, *self.budget.changes.removed, *self.budget.changes.replaced},
             limit=self.context.limit,
             pressure=self.budget.pressure(),
         )
@@ -230,7 +243,8 @@ class FoldPlanner(Step):
         new = -(-len(draft.kept) // max(1, numbers.segment_turns))
         stated = self.context.count(render_facts(self.memory.standing)) if self.memory.standing else 0
         expected = min(stated, self.case.profile.facts.tokens) + min(numbers.slots, known + new) * numbers.tokens
-        return round(min(expected + 2 * FRAMING, self._head_room(self.case.profile.head_share)))
+        own = self.context.count(self.memory.desk) + FRAMING if self.memory.desk else 0
+        return own + round(min(expected + 2 * FRAMING, self._head_room(self.case.profile.head_share)))
 
 
 def window_turns(digests: Sequence[TurnDigest], numbers: Window) -> int:

@@ -44,10 +44,13 @@ def lay_out(
     """Returns the messages that are sent: the client's bytes, except for those that carry a block or are `replaced` (by
     index). `role`: of the message that carries the memory head."""
     assert fates.preamble <= fates.start <= fates.newest
-    before = {fates.start: [head] if head and role == "user" else []}
+    sends = kept(messages, fates)
+    # A question that has left with its turn carries nothing.
+    first = next((index for index in sends if index >= fates.start and messages[index].role == "user"), fates.newest)
+    before = {first: [head] if head and role == "user" else []}
     before.setdefault(fates.newest, []).extend([fates.volatile] if fates.volatile else [])
     sent = []
-    for index in kept(messages, fates):
+    for index in sends:
         said = replaced.get(index, messages[index])
         blocks = before.get(index)
         sent.append(prefixed(said, "\n".join(blocks)) if blocks else said)
@@ -61,7 +64,8 @@ def kept(messages: Sequence[Message], fates: Fates) -> tuple[int, ...]:
     beginning: not every upstream takes one behind an answer that stands there (a greeting)."""
     system = 1 + max((at for at in range(fates.preamble) if messages[at].role in INSTRUCTIONS), default=-1)
     preamble = (*range(system), *fates.instructions, *range(system, fates.preamble))
-    return (*preamble, *range(fates.start, len(messages)))
+    removed = frozenset(fates.removed)
+    return tuple([index for index in (*preamble, *range(fates.start, len(messages))) if index not in removed])
 
 
 def _into_instructions(sent: list[Message], head: str) -> None:
@@ -84,6 +88,7 @@ def assemble(request: ChatRequest, plan: Plan, upstream: UpstreamConfig) -> Prom
         plan = original(plan, f"stage=assemble;rule={found[0].rule}")
     # Usage is asked for where we rewrite anyway, or where the configuration prefers a measured ledger to a body
     # that passes byte for byte.
+    tools = plan.tools if messages is not None else None
     ask = (
         request.stream
         and not request.wants_usage_chunk
@@ -96,7 +101,7 @@ def assemble(request: ChatRequest, plan: Plan, upstream: UpstreamConfig) -> Prom
     body = with_changes(
         request,
         messages=messages,
-        tools=plan.tools if messages is not None else None,
+        tools=tools,
         model=model if model != request.model else None,
         ask_usage=ask,
     )
@@ -153,6 +158,10 @@ def _fates(messages: Sequence[Message], fates: Fates) -> Iterator[FateAndReason]
 
 
 def _sent(index: int, fates: Fates) -> FateAndReason:
+    if index in fates.removed:
+        return "left out", "pruned or summarised by the model"
+    if index in fates.rewritten:
+        return "marker", "pruned or summarised by the model"
     if index == 0 and fates.is_elided:
         return "shortened", "what need not be repeated is left out"
     if index < fates.start:

@@ -16,10 +16,11 @@ from typing import TypeVar, cast
 
 from proxy.config import Config, Upstream, price_for
 from proxy.config.profiles import Profile
-from proxy.context import economics, planning, shortening
+from proxy.context import desk_plans, economics, shortening
 from proxy.context.draft import PlanContext, TooMuch
 from proxy.context.volatile import read_question, recollect
 from proxy.conversation.progress import PURPOSES, Case, Purpose, VectorsNeeded, progress, without_ours
+from proxy.desk.planned import DeskInput
 from proxy.embedding import EmbeddingUnavailable
 from proxy.lru import Lru
 from proxy.memory.current import read_new
@@ -85,6 +86,8 @@ class _Asked:
     lacks: frozenset[Purpose]  # purposes for which vectors may be looked up
     vector: Vector | None = None  # of the newest user message
     before: Sequence[Vector] = ()  # of those before it, the last one first
+    desk: DeskInput | None = None  # the request's messages are its view then
+    factor: float = 1.0  # the upstream's tokens per token of our count
 
     @property
     def is_short(self) -> bool:
@@ -118,11 +121,20 @@ class Planner:
         self._shortened = Lru(MOST_SHORTENED)
 
     async def plan(
-        self, incoming: Incoming, request: ChatRequest, identity: Identity, directives: Directives, upstream: Upstream
+        self,
+        incoming: Incoming,
+        request: ChatRequest,
+        identity: Identity,
+        directives: Directives,
+        upstream: Upstream,
+        desk: DeskInput | None = None,
     ) -> Plan:
         """Returns the plan of a request, with sizes in the upstream's tokens. Raises `Refusable` if the upstream would
-        refuse the planned messages and not the client's own."""
+        refuse the planned messages and not the client's own. With a `desk` it is a plan of its view; fates and trail
+        are of the client's messages all the same."""
         counted = await self.count(request, identity, upstream)
+        if desk is not None:
+            request, identity = desk_plans.viewed(request, identity, desk.view)
         settings = self.config.context
         mode = max(directives.mode, settings.mode, key=("on", "meter", "off").index)  # the weaker of the two
         if mode == "off":
@@ -139,7 +151,7 @@ class Planner:
             shelf = await self.library.shelf(identity.memory) if identity.is_answered else Shelf.passing()
         if not directives.remember:
             shelf = shelf.apart()
-        if _is_left_alone(counted, profile, limit, shelf):
+        if _is_left_alone(counted, profile, limit, shelf) and (desk is None or desk_plans.is_idle(desk, counted)):
             return counted
         found = None
         if identity.is_answered:
@@ -150,7 +162,8 @@ class Planner:
         if not (identity.is_answered and directives.remember):
             lacks -= {"turns"}  # the index is dropped with the request
         state, known = found or (None, 0)
-        made = await self._made(_Asked(incoming, request, identity, upstream, name, limit, shelf, state, known, lacks))
+        asked = _Asked(incoming, request, identity, upstream, name, limit, shelf, state, known, lacks)
+        made = await self._made(asked if desk is None else replace(asked, desk=desk, factor=factor))
         if made is None:
             tokens = await self.counter.request(request, identity.chain, self.executor)
             original = round(tokens * factor)
@@ -158,7 +171,8 @@ class Planner:
             return exact if is_metered else _judged(exact, tokens, limit)
         if not is_metered:
             self._tell(made, identity, state, profile)
-        return _priced(request, counted, made, factor, metered=is_metered)
+        priced = _priced(request, counted, made, factor, metered=is_metered)
+        return priced if desk is None else desk_plans.told(priced, desk.view)
 
     async def _loaded(self, request: ChatRequest, identity: Identity, counted: Plan) -> tuple[PathState, int] | None:
         """Returns the state of the conversation before this request, and its number of messages; None if unknown."""
@@ -260,10 +274,12 @@ class Planner:
         """Makes the plan. `is_here`: on the event loop; raises TooMuch if it takes too long there."""
         request, identity, upstream, state = asked.request, asked.identity, asked.upstream, asked.state
         now, profile, settings = asked.incoming.received_at, self.config.profiles[asked.profile], self.config.memory
+        desk = asked.desk
+        keys = identity.chain if desk is None else desk.view.keys
         case = Case(
             messages=request.messages,
             chain=identity.chain,
-            tokens=lambda index: self.counter.known(request.messages[index], identity.chain[index]),
+            tokens=lambda index: self.counter.known(request.messages[index], keys[index]),
             overhead=self.counter.overhead(request),
             profile=profile,
             state=state,
@@ -272,6 +288,7 @@ class Planner:
             lacks=asked.lacks,
             embedding=self.vectors.version,
             was_seen=identity.known > 0,
+            added=0 if desk is None else sum(desk.view.ours),
         )
         so_far = progress(case, asked.shelf.histories)
         if so_far is None:
@@ -297,6 +314,8 @@ class Planner:
             cap=lambda index: self._capped(case, index, in_place=is_here),
             decay=Decay(settings.unconfirmed_after, settings.stale_after, settings.drop_low_after),
             profile=asked.profile,
+            desk=desk,
+            desk_limit=None if desk is None or desk.limit is None else desk.limit / max(1.0, asked.factor),
             in_place=is_here,
         )
         if not asked.shelf.lock.acquire(blocking=not is_here):
@@ -304,14 +323,14 @@ class Planner:
         try:
             asked.shelf.settle()
             memory = recollect(context, case, so_far, asked.shelf)
-            made = planning.plan(request, case, so_far, memory, context)
+            made = desk_plans.plan(request, case, so_far, memory, context)
         finally:
             asked.shelf.lock.release()
         if idle > MOST_IDLE or made.tokens.sent < known.minimum:
             made = replace(made, tokens=replace(made.tokens, expected=0))
         if cache == economics.NO_CACHE:
             made = replace(made, tokens=replace(made.tokens, repeated=0, busted=0))
-        dialect, offered = DIALECTS[upstream.dialect], len(request.tools)
+        dialect, offered = DIALECTS[upstream.dialect], len(made.tools if made.tools is not None else request.tools)
         if made.messages is not None and (found := violations(made.messages, dialect, offered)):
             if violations(request.messages, dialect, offered):
                 return None  # the upstream would refuse the client's own messages, too

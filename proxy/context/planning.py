@@ -17,12 +17,14 @@ Pure: lookups were made before; excerpts come from a function.
 
 from dataclasses import replace
 
-from proxy.context import elide
+from proxy.context import elide, marks
 from proxy.context.draft import Draft, Memory, PlanContext, Step, TokenBudget
 from proxy.context.folding import FoldPlanner
 from proxy.context.layout import lay_out
+from proxy.context.marks import MarkPlanner
 from proxy.context.volatile import BLOCK, VolatilePlanner
 from proxy.conversation.progress import Case, Progress
+from proxy.desk.marking import NO_CHANGES
 from proxy.types import (
     ChatRequest,
     Fates,
@@ -36,6 +38,7 @@ from proxy.types import (
     RecalledLine,
     Trail,
 )
+from proxy.types.desk import DeskPlan
 
 
 def plan(request: ChatRequest, case: Case, progress: Progress, memory: Memory, context: PlanContext) -> Plan:
@@ -46,7 +49,7 @@ def plan(request: ChatRequest, case: Case, progress: Progress, memory: Memory, c
 
 def make(case: Case, progress: Progress, memory: Memory, context: PlanContext) -> Plan:
     """Returns the same plan with all instructions."""
-    return _Planner(TokenBudget(case, progress, context), memory).made()
+    return _Planner(TokenBudget(case, progress, context, marks.standing(case, context)), memory).made()
 
 
 class _Planner(Step):
@@ -56,15 +59,19 @@ class _Planner(Step):
         super().__init__(budget, memory)
         self.folds = FoldPlanner(budget, memory)
         self.volatile = VolatilePlanner(budget, memory, self.folds)
+        self.marks = MarkPlanner(budget, memory)
 
     def made(self) -> Plan:
         draft = Draft(self.folds.current_fold(), self.progress.open)
+        self.marks.pressed(draft)
         if self.case.profile.tool_results.fold_first:
             self.folds.fold_results(draft)
         draft = self.folds.folded(draft)
+        self.marks.with_rewriting(draft)
+        offers = marks.offers(self, draft)
         draft = self.volatile.with_volatile(draft)
         draft = self._not_inflated(self._fitted(draft))
-        return self._planned(draft)
+        return self._planned(draft, offers)
 
     def _fitted(self, draft: Draft) -> Draft:
         limit = self.context.limit
@@ -114,18 +121,19 @@ class _Planner(Step):
         """Returns the draft, cut back where it would exceed the client's own prompt by more than memory from outside of
         it."""
         stated = draft.stated_tokens
-        outside = stated + draft.volatile.facts + draft.volatile.others
+        ours = draft.desk_tokens + self.case.added
+        outside = stated + draft.volatile.facts + draft.volatile.others + ours
         if self.budget.tokens(draft) <= self.budget.original + outside:
             return draft
         bare = draft.without_block()
         before = self.state.fold if self.state else None
-        if self.budget.tokens(bare) > self.budget.original + stated and before is None:
+        if self.budget.tokens(bare) > self.budget.original + stated + ours and before is None:
             self.budget.cap_all(())
             return Draft(None, self.progress.open, weighed=draft.weighed)
         return bare
 
-    def _planned(self, draft: Draft) -> Plan:
-        is_changed = bool(draft.fold or draft.volatile.text or draft.omitted or self.budget.markers)
+    def _planned(self, draft: Draft, offers: str) -> Plan:
+        is_changed = bool(draft.fold or draft.volatile.text or draft.omitted or self.budget.markers or self._has_desk())
         sent = self.budget.tokens(draft) if is_changed else self.budget.original
         is_too_large = self.context.limit is not None and sent > self.context.limit
         kind: PlanKind = "over-budget" if is_too_large else "managed" if is_changed else "untouched"
@@ -148,6 +156,24 @@ class _Planner(Step):
             # An unchanged prompt costs the same as pass-through, wherever blocks begin.
             state=self._state(draft, sent, repeated, passes=not is_changed and repeated >= passed),
             trail=self._trail(draft, fates),
+            desk=self._desk(offers),
+        )
+
+    def _has_desk(self) -> bool:
+        """Tells whether something of the desk is in the prompt."""
+        return self.case.added > 0 or self.budget.changes != NO_CHANGES
+
+    def _desk(self, offers: str) -> DeskPlan | None:
+        desk, marked = self.context.desk, self.marks
+        if desk is None:
+            return None
+        return DeskPlan(
+            offers=self.context.offers or offers,
+            has_tools=self.context.has_tools,
+            applied=marked.applied,
+            reason=marked.reason,
+            saved=marked.saved,
+            definitions=self.context.definitions if self.context.has_tools else 0,
         )
 
     def _fates(self, draft: Draft) -> Fates:
@@ -165,20 +191,27 @@ class _Planner(Step):
             summaries=tuple([(each.first_turn, each.last_turn) for each in fold.summaries]),
             head=fold.head,
             volatile=draft.volatile.text,
+            removed=tuple(sorted(self.budget.changes.removed)),
+            rewritten=tuple(sorted(self.budget.changes.replaced)),
         )
 
     def _mechanisms(self, draft: Draft, fates: Fates) -> Mechanisms:
         progress, saved, stated = self.progress, self.budget.saved, draft.stated_tokens
+        edited = (index for index in (*fates.removed, *fates.rewritten) if index >= fates.start)
+        gone = sum(self.context.desk.view.ours[: fates.start]) if self.context.desk is not None else 0
         return Mechanisms(
             window=progress.before
+            - gone
             - progress.preamble_tokens
             - (self.budget.prefix(draft) - self.case.overhead - progress.preamble_tokens)
             - sum(turn.tokens for turn in draft.kept[draft.omitted :]),
             capped=sum([saved[index] for index in fates.capped]),
             tools=sum([saved[index] for index in fates.markers]),
-            summaries=max(0, draft.head - stated),
+            pruned=sum([saved[index] for index in edited]),
+            summaries=max(0, draft.head - stated - draft.desk_tokens),
             facts=stated + draft.volatile.facts,
             recall=draft.volatile.tokens - draft.volatile.facts,
+            desk=draft.desk_tokens + self.case.added - gone,
         )
 
     def _state(self, draft: Draft, sent: int, repeated: int, *, passes: bool) -> PathState:
@@ -207,6 +240,8 @@ class _Planner(Step):
             continuity=progress.topic.continuity,
             shift=progress.topic.shift,
             domain=progress.topic.domain,
+            applied=(*(self.state.applied if self.state else ()), *self.marks.applied),
+            has_tools=self.context.has_tools,
         )
 
     def _lost(self, draft: Draft) -> int:
@@ -257,5 +292,5 @@ class _Planner(Step):
             fates,
             head=draft.sent_fold.head if draft.sent_fold else "",
             role=self.context.role,
-            replaced={**self.budget.capped, **self.budget.markers},
+            replaced={**self.budget.capped, **self.budget.markers, **self.budget.changes.replaced},
         )

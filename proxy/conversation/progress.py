@@ -61,6 +61,7 @@ class Case:
     lacks: frozenset[Purpose] = frozenset()  # purposes for which vectors were not looked up
     embedding: str = ""  # version of the embedder of `vector`
     was_seen: bool = False  # an earlier request had a part of this history, whether or not its state is known
+    added: int = 0  # tokens of the messages and of `overhead` that the client has not sent
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,29 +304,36 @@ _HEAD = "<memory>\n{}\n</memory>"
 _RECALLED = "<recalled>\n{}\n</recalled>"
 FACTS_TITLE = "What the user has stated:"
 SUMMARIES_TITLE = "Earlier parts of this conversation:"
+DESK_TITLE = "Your own memory:"
 RECALLED_TITLE = "Earlier user messages that may matter now, by turn:"
 # A block of ours is recognised with its title, since others use tags of these names, too (`#include <memory>`), and
 # removed with the line ends that separate it from the text after it or, in a system message, before it.
-_OURS = rf"<memory>\n(?:{FACTS_TITLE}|{SUMMARIES_TITLE})\n.*?\n</memory>|<recalled>\n{RECALLED_TITLE}\n.*?\n</recalled>"
+_OURS = (
+    rf"<memory>\n(?:{FACTS_TITLE}|{SUMMARIES_TITLE}|{DESK_TITLE})\n.*?\n</memory>"
+    rf"|<recalled>\n{RECALLED_TITLE}\n.*?\n</recalled>"
+)
 _ANY_OF_OURS = re.compile(rf"\n\n(?:{_OURS})\Z|(?:{_OURS})\n?\n?", re.DOTALL)
 # A tag that would end a block, or that a model could take for its end.
 _ENDS = re.compile(r"<(\s*/\s*(?:memory|recalled)\s*)>", re.IGNORECASE)
 
 
-def memory_head(facts: str, summaries: Sequence[str]) -> str:
-    """Renders the memory head from rendered facts and summaries; "" if there are none."""
-    parts = [f"{FACTS_TITLE}\n{facts}"] if facts else []
+def memory_head(facts: str, summaries: Sequence[str], desk: str = "") -> str:
+    """Renders the memory head from rendered facts and summaries; "" if there are none. `desk`: what the model keeps
+    itself, before them."""
+    parts = [f"{DESK_TITLE}\n{desk}\n"] if desk else []
+    if facts:
+        parts.append(f"{FACTS_TITLE}\n{facts}")
     if summaries:
         parts.append("\n".join((SUMMARIES_TITLE, *summaries)))
     return _HEAD.format(quoted("\n".join(parts))) if parts else ""
 
 
 def without_summaries(head: str) -> str:
-    """Returns the head with its facts alone, byte for byte; "" if it has none."""
+    """Returns the head without its summaries, byte for byte; "" if nothing else is in it."""
     facts, title, _ = head.partition(f"\n{SUMMARIES_TITLE}\n")
     if not title:
         return head
-    return "" if FACTS_TITLE not in facts else f"{facts}\n</memory>"
+    return f"{facts}\n</memory>" if facts.startswith((f"<memory>\n{FACTS_TITLE}", f"<memory>\n{DESK_TITLE}")) else ""
 
 
 def volatile_block(facts: str, excerpts: Sequence[Excerpt], *, now: float, session: str) -> str:

@@ -1,10 +1,9 @@
 """The desk of a request as planning is told of it. Its decisions are a `DeskPlan`."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from proxy.types import Json, Message
-from proxy.types.desk import Offered
+from proxy.types.desk import Mark, Offered
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,13 +21,12 @@ class View:
 
 
 @dataclass(frozen=True, slots=True)
-class MarkedEdit:
-    """A mark of the model as it changes the view, valid in every dialect: never a call without its results, never what
-    is pinned, never the newest step."""
+class Marked:
+    """A mark that stands, and what it must not touch."""
 
-    mark: int  # number of its event
-    removed: tuple[int, ...] = ()  # indices
-    replaced: Mapping[int, Message] = field(default_factory=dict)  # by index: a marker, a summary's carrier
+    number: int  # of its event
+    mark: Mark
+    stay: frozenset[int] = frozenset()  # indices: pins, instructions, the newest question and step
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +34,18 @@ class DeskInput:
     """The desk of one request, for planning."""
 
     view: View
-    head: str = ""  # sections, as a new head begins; with the rules for the tools where these are offered
-    rules: str = ""  # the rules for using the tools: before the sections, once they are offered
+    sections: str = ""  # as a new head begins; "": there are none
+    rules: str = ""  # for using the tools: before the sections, once they are offered
     schemas: tuple[Json, ...] = ()  # definitions, sorted; () where none can be offered
     offered: Offered | None = None  # they are offered in this session already
     at_once: bool = False  # to be offered from the first request on
-    edits: tuple[MarkedEdit, ...] = ()  # all marks that stand, oldest first
+    marks: tuple[Marked, ...] = ()  # that stand, oldest first
     limit: int | None = None  # tokens of context that pressure is measured against
     threshold: float = 0.5
+
+    @property
+    def is_idle(self) -> bool:
+        """True if nothing of the desk is in the prompt, nor is to be."""
+        return not (
+            self.offered or self.at_once or self.sections or self.marks or self.view.hidden or any(self.view.ours)
+        )

@@ -96,6 +96,12 @@ def with_messages(request: ChatRequest, messages: Sequence[Message]) -> ChatRequ
     return ChatCompletionRequest(raw, request.fields, tuple(messages), request.model, request.stream)
 
 
+def with_view(request: ChatRequest, messages: Sequence[Message]) -> ChatRequest:
+    """Returns the request with these messages to be read in place of the client's. Its body stays the client's: it is
+    not to be sent."""
+    return ChatCompletionRequest(request.raw, request.fields, tuple(messages), request.model, request.stream)
+
+
 def with_changes(
     request: ChatRequest,
     *,

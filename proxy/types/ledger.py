@@ -214,20 +214,22 @@ class Contents:
 
 @dataclass(frozen=True, slots=True)
 class Mechanisms:
-    """Tokens that each mechanism left out of the prompt (the first four) or added to it (the others)."""
+    """Tokens that each mechanism left out of the prompt (the first five) or added to it (the others)."""
 
     window: int = 0  # turns that left the window
     capped: int = 0  # the middle of long older answers
     tools: int = 0  # old tool results
     elided: int = 0  # instructions and tool descriptions that need not be repeated
+    pruned: int = 0  # messages that the model has pruned or summarised
     summaries: int = 0
     facts: int = 0
     recall: int = 0
+    desk: int = 0  # the model's own memory: its tools, what they said, its sections
 
     @property
     def added(self) -> int:
         """Tokens added to the prompt."""
-        return self.summaries + self.facts + self.recall
+        return self.summaries + self.facts + self.recall + self.desk
 
     def items(self) -> tuple[tuple[str, int], ...]:
         """Returns names and tokens of the mechanisms that did something."""
@@ -275,6 +277,8 @@ class Fates:
     quoted: tuple[int, ...] = ()  # messages that the volatile block quotes
     summaries: tuple[tuple[int, int], ...] = ()  # first and last turn of each
     is_elided: bool = False  # the first message is sent without parts that need not be repeated
+    removed: tuple[int, ...] = ()  # messages that the model has pruned or summarised: they are not sent
+    rewritten: tuple[int, ...] = ()  # messages that a line, or the model's summary, stands for
     head: str = ""  # the memory head
     volatile: str = ""  # the volatile block
 

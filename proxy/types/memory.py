@@ -187,6 +187,7 @@ class Fold:
     instructions: tuple[int, ...] = ()  # indices of system messages among the folded turns: they are sent nevertheless
     turn: int = 0  # turns of the conversation when it was made
     forgotten: int = 0  # forgotten messages of the scope when it was made
+    desk_tokens: int = 0  # of the head: what the model keeps itself
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,3 +227,5 @@ class PathState:
     continuity: float | None = None  # of the newest turn, as in its digest
     shift: ShiftCause | None = None
     domain: str = ""
+    applied: tuple[int, ...] = ()  # marks of the model that have taken effect, by number
+    has_tools: bool = False  # memory's own tools were offered
