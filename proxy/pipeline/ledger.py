@@ -13,17 +13,24 @@ from proxy.types import Contents, Delivery, Exchange, LedgerRow, Message, Price,
 
 
 def forwarded(
-    exchange: Exchange, delivery: Delivery, generated: int, price: Price, attempts: Attempts, total: float
+    exchange: Exchange,
+    delivery: Delivery,
+    generated: int,
+    price: Price,
+    attempts: Attempts,
+    total: float,
+    spent: float | None = None,
 ) -> LedgerRow:
     """Returns the row of a request that an upstream answered, the sum of all rounds if it took several. `generated`:
-    tokens of the answer by our count, if the upstream reported none. `total`: seconds."""
+    tokens of the answer by our count, if the upstream reported none. `total`: seconds. `spent`: US dollars of several
+    rounds, each at its upstream's price."""
     plan, tokens, usage = exchange.plan, exchange.plan.tokens, delivery.usage
     # Requests that failed are assumed not to be billed.
     unbilled = usage is None and delivery.outcome in ("upstream_error", "our_error")
     counted = usage or Usage(
         0 if unbilled else tokens.sent * max(1, len(delivery.rounds)), 0 if unbilled else generated
     )
-    cost = cost_of(counted, price)
+    cost = cost_of(counted, price) if spent is None else spent
     is_changed = plan.messages is not None and not unbilled
     alone = _alone(delivery, counted, is_changed=is_changed)
     return LedgerRow(

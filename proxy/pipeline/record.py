@@ -285,8 +285,17 @@ class Recorder:
             seen = plan.tokens.expected if asked == exchange.upstream else 0
             self.shared.calibrations.caches.observe(*whose, usage, repeated=seen)
         price = self._price(delivery.upstream, exchange.request.model)
-        row = ledger_row.forwarded(exchange, delivery, generated, price, attempts, total)
+        row = ledger_row.forwarded(
+            exchange, delivery, generated, price, attempts, total, self._spent(exchange, delivery)
+        )
         return row if _is_known(exchange, delivery) else replace(row, scope=UNANSWERED, session=UNANSWERED)
+
+    def _spent(self, exchange: Exchange, delivery: Delivery) -> float | None:
+        """Returns the dollars of several rounds; None if there was one, or nobody knows."""
+        told = [each for each in delivery.rounds if each.usage is not None]
+        model = exchange.request.model
+        costs = [ledger_row.cost_of(each.usage, self._price(each.upstream, model)) for each in told if each.usage]
+        return sum(costs) if costs else None
 
     def _price(self, upstream: str, model: str) -> Price:
         return price_for(self.router.named(upstream).config, model)

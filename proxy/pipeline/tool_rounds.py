@@ -178,9 +178,8 @@ class Rounds:
 
 def is_readable(answer: Answer) -> bool:
     """Tells whether an answer can be read for calls: it is whole, or a stream of events without a content coding."""
-    if isinstance(answer.body, bytes):
-        return True
-    return wire_headers.is_event_stream(answer.headers) and wire_headers.coding(answer.headers) == "identity"
+    is_known = isinstance(answer.body, bytes) or wire_headers.is_event_stream(answer.headers)
+    return is_known and wire_headers.coding(answer.headers) == "identity"
 
 
 async def close(answer: Answer | None) -> None:

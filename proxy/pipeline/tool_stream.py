@@ -184,7 +184,7 @@ class _Once:
         return self._pieces.pop()
 
     async def aclose(self) -> None:
-        """Does nothing."""
+        """Closes nothing: it was read at once."""
 
 
 def _usage(completion: Mapping[str, Any] | None) -> Mapping[str, Any] | None:

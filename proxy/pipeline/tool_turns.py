@@ -6,6 +6,8 @@ from functools import partial
 from time import perf_counter
 from typing import Any, Literal, Protocol
 
+import msgspec
+
 from proxy.desk.running import ToolRunner
 from proxy.desk.sentences import sentence
 from proxy.pipeline.tool_rounds import Rounds, close, is_readable
@@ -53,6 +55,7 @@ class Turns:
         self._final: Message | None = None  # of the newest round, as it is to go back upstream
         self._after: tuple[Message, ...] = ()  # results beside the client's
         self._tokens = 0  # of the rounds before the newest
+        self._ids: set[str] = set()  # of calls that were run
 
     @property
     def whose(self) -> Whose:
@@ -104,7 +107,7 @@ class Turns:
         return await self.rounds.ask_own()
 
     async def keep(self, answers: Sequence[Message]) -> None:
-        """Has what was hidden kept, for the answer as the client gets it. `answers`: its messages."""
+        """Keeps what was hidden, for the answer as the client gets it. `answers`: its messages."""
         chain = self.rounds.exchange.identity.chain
         if not chain or len(answers) != 1 or not (self._hidden or self._after):
             return
@@ -137,7 +140,7 @@ class Turns:
         """Runs our calls. Returns their results as messages; None if they could not be run."""
         self._run += 1
         settings = self._settings
-        work = _listed(self._runner.run(calls, self._run))
+        work = _listed(self._runner.run([self._apart(call) for call in calls], self._run))
         contents = await self._attempts.run("tools", work, fallback=None, deadline=settings.timeout)
         if contents is None or len(contents) != len(calls):
             return None
@@ -149,6 +152,15 @@ class Turns:
         if self._is_last:
             contents[-1] = f"{contents[-1]}\n\n{sentence(settings.language, 'last-round')}"
         return tuple(map(result, calls, contents))
+
+    def _apart(self, call: ToolCall) -> ToolCall:
+        """Returns the call by an id that no earlier one of this answer had: some upstreams begin anew in every round,
+        and a call by the same id would be taken for the same call."""
+        id_, number = call.id, 2
+        while id_ in self._ids:
+            id_, number = f"{call.id}-{number}", number + 1
+        self._ids.add(id_)
+        return msgspec.structs.replace(call, id=id_)
 
     def _beside(self, said: Message, results: tuple[Message, ...] | None) -> None:
         """Notes a message with calls of both, and the results of ours, if they can be sent with the client's."""

@@ -147,7 +147,7 @@ class RoundReader:
         self._done = b""
         self._is_first = splice.rounds == 0
         self._has_begun = False  # a delta has come
-        self.failed = False  # an event was an error, which was not passed
+        self.failed = False  # an event was an error, or no chunk, and was not passed
         self.has_text = False  # a text for the client, reasoning aside
 
     @property
@@ -205,13 +205,14 @@ class RoundReader:
         try:
             chunk = _decoder.decode(data)
         except (ValueError, RecursionError):
-            return event.raw  # for the client to make sense of
+            return self._unusable(event)
         if chunk.get("error"):
-            return self._error(event)
+            return self._unusable(event)
         choice = first_choice(chunk)
         return self._beside(event, chunk) if choice is None else self._choice(event, chunk, choice)
 
-    def _error(self, event: Event) -> bytes:
+    def _unusable(self, event: Event) -> bytes:
+        """Passes an error, or what is no chunk, unless something is hidden: then another answer is to follow."""
         if self._is_first and not self._held and not self._holds_end:
             return event.raw
         self.failed = True

@@ -33,7 +33,7 @@ class Splice:
 
     def __init__(self) -> None:
         self.rounds = 0  # that have ended
-        self.has_said = False  # a text or a call has been passed
+        self.has_said = False  # a text has been passed, reasoning aside
         self.has_calls = False  # a call of the client's has been passed
         self.usage: Mapping[str, Json] | None = None  # sum of the rounds that have ended
         self._head: _Object = {}
@@ -41,6 +41,7 @@ class Splice:
         self._is_joint = False  # an earlier round has passed something
         self._has_role = False
         self._role: Json = None  # said in a chunk that was not passed
+        self._is_role_moved = False
         self._last: dict[str, str] = {}  # the last character of each text
         self._earlier: dict[str, str] = {}  # the same of the rounds before, where this one has not gone on yet
         self._details = self._offset = 0  # entries of `reasoning_details`; of the rounds before
@@ -82,6 +83,8 @@ class Splice:
         if is_changed and not _tells_something(chunk, choice, delta):
             self.skipped(delta)
             return b""
+        if is_changed and choice is not None and choice.get("delta") is None:
+            _as_delta(choice, delta)
         self._note(chunk, delta)
         data = _encoder.encode(chunk) if is_changed else event.data or b""
         self._unread.append(data)
@@ -101,11 +104,12 @@ class Splice:
         """Moves a role that was in a chunk not passed to this one; drops one that the client has already, of a chunk
         before."""
         if "role" in delta:
-            if self._has_role and (self._is_joint or self._role is not None):
+            if self._has_role and (self._is_joint or self._is_role_moved):
                 del delta["role"]
                 return True
         elif not self._has_role and self._role is not None:
             delta["role"] = self._role
+            self._is_role_moved = True
             return True
         return False
 
@@ -128,11 +132,8 @@ class Splice:
         for name in TEXTS:
             if isinstance(text := delta.get(name), str) and text:
                 self._last[name] = text[-1]
-                self.has_said = True
-        if delta.get("content") and isinstance(delta["content"], list):
-            self.has_said = True
-        if delta.get("tool_calls"):
-            self.has_said = self.has_calls = True
+        self.has_said |= says_something(delta)
+        self.has_calls |= bool(delta.get("tool_calls"))
         for detail in details if isinstance(details := delta.get("reasoning_details"), list) else ():
             if isinstance(detail, dict) and is_index(detail.get("index")):
                 self._details = max(self._details, detail["index"] + 1)
@@ -180,6 +181,16 @@ def delta_of(choice: Mapping[str, Json] | None) -> _Object:
         return {}
     delta = choice.get("message") if choice.get("delta") is None else choice["delta"]
     return delta if isinstance(delta, dict) else {}
+
+
+def _as_delta(choice: _Object, message: _Object) -> None:
+    """Makes a whole message in a chunk one delta of several."""
+    choice.pop("message", None)
+    calls = message.get("tool_calls")
+    for at, call in enumerate(calls if isinstance(calls, list) else ()):
+        if isinstance(call, dict):
+            call.setdefault("index", at)
+    choice["delta"] = message
 
 
 def _tells_something(chunk: Mapping[str, Json], choice: Mapping[str, Json] | None, delta: Mapping[str, Json]) -> bool:

@@ -20,7 +20,7 @@ _encoder = msgspec.json.Encoder()
 
 
 class WholeSplice:
-    """What earlier rounds have said."""
+    """The texts and the usage of earlier rounds."""
 
     def __init__(self) -> None:
         self.rounds = 0  # that have ended
@@ -29,8 +29,8 @@ class WholeSplice:
 
     @property
     def has_said(self) -> bool:
-        """True if an earlier round has said something."""
-        return bool(self.said)
+        """True if an earlier round has said something, reasoning aside."""
+        return says_something(self.said)
 
 
 class WholeRound:
