@@ -106,7 +106,7 @@ def test_what_others_wrote_in_between_is_read_next_time() -> None:
 def test_what_follows_directly_is_known_at_once() -> None:
     known = after(DeskState(), DeskNews(news(OFFERED).events, (line(1),)))
     state = after(known, DeskNews(news(Pin(b"l1"), first=2).events, (line(1), line(2))), is_whole=False)
-    assert (state.event, state.line, state.pins) == (2, 2, {b"l1"})
+    assert (state.event, state.line, state.pins) == (2, 2, frozenset({b"l1"}))
 
 
 @pytest.mark.parametrize(
