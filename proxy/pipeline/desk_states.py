@@ -1,4 +1,4 @@
-"""What this process knows of the desks of sessions: read once, then brought up to date, bounded by its size. What is
+"""Desks of sessions as this process knows them: read once, then brought up to date, bounded by their size. What is
 forgotten in storage is dropped here, too."""
 
 import asyncio
