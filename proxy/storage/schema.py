@@ -458,8 +458,75 @@ _CURATION = (
     "ALTER TABLE session_sums ADD COLUMN memory REAL NOT NULL DEFAULT 0",
 )
 
+# Memory that the model manages itself. `change`: of the scope, for tapes on disk; a line that is redacted changes.
+_DESK = (
+    """
+    CREATE TABLE desk_lines (
+        scope_id INTEGER NOT NULL REFERENCES scopes,
+        session TEXT NOT NULL,
+        id INTEGER NOT NULL,
+        change INTEGER NOT NULL,
+        link BLOB NOT NULL,
+        at REAL NOT NULL,
+        role TEXT NOT NULL,
+        tokens INTEGER NOT NULL,
+        hidden INTEGER NOT NULL,
+        content BLOB,
+        PRIMARY KEY (scope_id, session, id)
+    )
+    """,
+    "CREATE UNIQUE INDEX desk_lines_by_link ON desk_lines (scope_id, session, link)",
+    "CREATE UNIQUE INDEX desk_lines_changed ON desk_lines (scope_id, change)",
+    "CREATE INDEX desk_lines_of_message ON desk_lines (scope_id, link)",
+    "CREATE INDEX desk_lines_oldest ON desk_lines (at)",
+    """
+    CREATE TABLE desk_events (
+        scope_id INTEGER NOT NULL REFERENCES scopes,
+        session TEXT NOT NULL,
+        number INTEGER NOT NULL,
+        at REAL NOT NULL,
+        request_id TEXT NOT NULL,
+        kind TEXT NOT NULL,
+        payload BLOB NOT NULL,
+        PRIMARY KEY (scope_id, session, number)
+    ) WITHOUT ROWID
+    """,
+    "CREATE INDEX desk_events_gone ON desk_events (scope_id, session) WHERE kind = 'gone'",
+    "CREATE INDEX desk_events_oldest ON desk_events (at)",
+    """
+    CREATE TABLE desk_documents (
+        scope_id INTEGER NOT NULL REFERENCES scopes,
+        name TEXT NOT NULL,
+        text TEXT NOT NULL,
+        version INTEGER NOT NULL,
+        at REAL NOT NULL,
+        edited_by TEXT NOT NULL,
+        removed INTEGER NOT NULL,
+        PRIMARY KEY (scope_id, name)
+    )
+    """,
+    """
+    CREATE TABLE desk_older (
+        scope_id INTEGER NOT NULL REFERENCES scopes,
+        name TEXT NOT NULL,
+        text TEXT NOT NULL,
+        version INTEGER NOT NULL,
+        at REAL NOT NULL,
+        edited_by TEXT NOT NULL,
+        removed INTEGER NOT NULL,
+        PRIMARY KEY (scope_id, name, version)
+    )
+    """,
+    # Tokens by mechanism: what the model has pruned, what its own memory adds.
+    "ALTER TABLE rollups ADD COLUMN pruned INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE rollups ADD COLUMN desk INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE session_sums ADD COLUMN pruned INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE session_sums ADD COLUMN desk INTEGER NOT NULL DEFAULT 0",
+)
+
 MIGRATIONS: Mapping[str, Sequence[str]] = {  # statements of each step
     "0001_schema": (*_SESSIONS, *_LEDGER, *_REUSE, *_MEMORY, *_CONTENTS, *_WIPES),
     "0002_many_machines": _MANY_MACHINES,
     "0003_curation": _CURATION,
+    "0004_desk": _DESK,
 }

@@ -63,6 +63,7 @@ class PostgresExpiry:
     keeps_contents: bool
     turns: float  # seconds that one is kept
     links: int = LINKS  # that a step looks through
+    tapes: float = 0.0  # seconds that a line of a tape is kept; 0: for ever
     _swept: tuple[int, bytes] = (0, b"")  # scope and link up to which the links were looked through
 
     def work(self, now: float) -> Iterator[Work]:
@@ -78,7 +79,7 @@ class PostgresExpiry:
             until = now - keep.requests
             yield Work("requests", _deleting(EXPIRED_ROWS, until=until, limit=ROWS), MOST_STEPS)
             yield Work("sessions", _deleting(EXPIRED_CARDS, until=until, limit=CARDS), MOST_STEPS)
-        for each in leaving(now, keep.requests, self.turns):
+        for each in leaving(now, keep.requests, self.turns, self.tapes):
             statement = each.deleting(skips=True)
             step = _deleting(said(statement).encode(), until=each.until, limit=ROWS)
             yield Work(each.table, step, MOST_STEPS)

@@ -8,6 +8,7 @@ from proxy.storage.database import Database
 from proxy.storage.postgres.archive import NEXT
 from proxy.storage.postgres.connection import Connection
 from proxy.storage.postgres.database import ADD_SCOPES, SCOPE_ID
+from proxy.storage.postgres.desk import FORGETTING as DESKS
 from proxy.storage.postgres.jobs import FORGETTING
 from proxy.storage.stores.facts import COLUMNS
 from proxy.storage.stores.wipes import DatabaseWipes, WipeStatements
@@ -162,6 +163,7 @@ def remove_expired(connection: Connection, until: float) -> int:
 def _wipe(connection: Connection, wipes: Sequence[tuple[Mapping[str, Any], Sequence[bytes]]]) -> None:
     for values, links in wipes:
         FORGETTING.everything(connection, values["scope"])
+        DESKS.everything(connection, values["scope"])
         with connection.pipeline():
             connection.execute(ADD_SCOPES, ([values["scope"]],))
             for statement in WIPE:

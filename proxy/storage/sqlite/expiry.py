@@ -70,6 +70,8 @@ _OLDEST = (
     _oldest("job_links", "scope_id, link, job", "nullif(at, 0)"),
     _oldest("events", "number", "at"),
     _oldest("summaries", "number", "at"),
+    _oldest("desk_lines", "scope_id, session, id", "at"),
+    _oldest("desk_events", "scope_id, session, number", "at"),
 )
 _OLDEST_CONTENTS = _oldest("contents", "id", "id", "RETURNING size")
 # The row with the highest number of all is never deleted, see reuse.py.
@@ -122,6 +124,7 @@ class Expiry:
     turns: float  # seconds that one is kept
     most_bytes: int | None = None  # of all pages in use; None: as much as the disk holds
     links: int = LINKS  # that a step looks through
+    tapes: float = 0.0  # seconds that a line of a tape is kept; 0: for ever
     _swept: tuple[int, bytes] = (0, b"")  # scope and link up to which the links were looked through
 
     def work(self, now: float) -> Iterator[Work]:
@@ -133,7 +136,7 @@ class Expiry:
             until = now - keep.requests
             yield Work("requests", _deleting(EXPIRED_ROWS, until=until, limit=ROWS), MOST_STEPS)
             yield Work("sessions", _deleting(EXPIRED_CARDS, until=until, limit=CARDS), MOST_STEPS)
-        for each in leaving(now, keep.requests, self.turns):
+        for each in leaving(now, keep.requests, self.turns, self.tapes):
             yield Work(each.table, _deleting(each.deleting(), until=each.until, limit=ROWS), MOST_STEPS)
         if keep.contents or not self.keeps_contents:
             until = now - keep.contents if self.keeps_contents else float("inf")

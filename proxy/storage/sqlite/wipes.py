@@ -7,6 +7,7 @@ from typing import Any
 
 from proxy.storage.database import Database
 from proxy.storage.sqlite.database import ADD_SCOPE, SCOPE_ID
+from proxy.storage.sqlite.desk import FORGETTING as DESKS
 from proxy.storage.sqlite.jobs import FORGETTING
 from proxy.storage.stores.facts import COLUMNS
 from proxy.storage.stores.wipes import DatabaseWipes, WipeStatements
@@ -138,6 +139,7 @@ def _wipe(connection: sqlite3.Connection, wipes: Sequence[tuple[Mapping[str, Any
     for values, links in wipes:
         connection.execute(ADD_SCOPE, (values["scope"],))
         FORGETTING.everything(connection, values["scope"])
+        DESKS.everything(connection, values["scope"])
         for statement in WIPE:
             connection.execute(statement, values)
         connection.executemany(WIPE_LINK, [{**values, "link": link} for link in links])

@@ -10,6 +10,7 @@ job_changes.py    the transactions of jobs; job_rows.py their rows and statement
 job_expiry.py     jobs whose time has passed; job_forgetting.py how forgetting reaches them
 kinds.py      the stores of one kind of database, as they are opened
 jobs.py       jobs of memory's model, what they cost and what they have made
+desk.py       desks: tapes, events and documents of memory that the model manages itself
 ledger.py     the ledger, and the sums of its rows
 reuse.py      entries of reuse by intent, and its log
 sessions.py   the index of links, which recognises conversations
