@@ -88,13 +88,14 @@ class MemoryDesks:
     async def older(self, scope: str, name: str, limit: int = OLDER_VERSIONS) -> list[Document]:
         return self.folder[scope].get(name, [])[:-1][::-1][:limit]
 
-    async def changed_documents(self, after: int, limit: int = 500) -> tuple[list[tuple[str, str]], int]:
-        names = [(scope, name) for scope, documents in self.folder.items() for name in documents]
-        return names[after:][:limit], len(names)
-
     async def unwritten(self, scope: str, after: int, limit: int = 500) -> list[tuple[int, str, TapeLine]]:
         every = [(session, line) for (whose, session), lines in self.lines.items() if whose == scope for line in lines]
         return [(at, *each) for at, each in enumerate(every, start=1) if at > after][:limit]
+
+    async def scrub(self, scope: str, values: Sequence[str]) -> None:
+        for name, versions in self.folder[scope].items():
+            kept = [replace(each, text="") if any(said in each.text for said in values) else each for each in versions]
+            self.folder[scope][name] = kept
 
 
 def is_a_store(store: MemoryDesks) -> DeskStore:
