@@ -1,4 +1,4 @@
-"""Desks of sessions as this process knows them: read once, then brought up to date, bounded by their size. What is
+"""Desks of sessions as this process knows them: read once, then brought up to date, bounded by their size. Whatever is
 forgotten in storage is dropped here, too."""
 
 import asyncio

@@ -491,7 +491,6 @@ _DESK = (
         PRIMARY KEY (scope_id, session, number)
     ) WITHOUT ROWID
     """,
-    "CREATE INDEX desk_events_gone ON desk_events (scope_id, session) WHERE kind = 'gone'",
     "CREATE INDEX desk_events_oldest ON desk_events (at)",
     """
     CREATE TABLE desk_documents (

@@ -161,7 +161,6 @@ class DeskNews:
 
     events: tuple[DeskEvent, ...] = ()
     lines: tuple[TapeLine, ...] = ()
-    gone: int = 0  # events of the session that were forgotten, -1: all were; who knows of another number begins anew
 
 
 # --- documents -------------------------------------------------------------------------------------------------------

@@ -156,7 +156,7 @@ def test_marks_wait_until_they_pay() -> None:
     desk.plan(*said)
     desk.mark(said, 3, 5, 7, 9, 11, 13)
     reasons = []
-    for steps in range(80):
+    for steps in range(120):
         said += [calling(f"d{steps:08d}"), result(f"d{steps:08d}", "ok")]
         made = desk.plan(*said)
         assert made.desk is not None

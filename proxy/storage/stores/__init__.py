@@ -11,6 +11,7 @@ job_expiry.py     jobs whose time has passed; job_forgetting.py how forgetting r
 kinds.py      the stores of one kind of database, as they are opened
 jobs.py       jobs of memory's model, what they cost and what they have made
 desk.py       desks: tapes, events and documents of memory that the model manages itself
+desk_rows.py      rows and statements of desks; desk_forgetting.py how forgetting reaches them
 ledger.py     the ledger, and the sums of its rows
 reuse.py      entries of reuse by intent, and its log
 sessions.py   the index of links, which recognises conversations

@@ -43,10 +43,7 @@ class DatabaseDesks(Store):
         of = {"scope": scope, "session": session}
         events = await self._rows(rows.EVENTS_AFTER, {**of, "number": event}, rows.event_of)
         lines = await self._rows(rows.LINES_AFTER, {**of, "id": line}, rows.line_of)
-        (told,) = await self._rows(rows.STANDING, of, tuple)
-        gone, last_event, last_line = told
-        gone = rows.WIPED if last_event < event or last_line < line else gone
-        return DeskNews(tuple(each for each in events if each is not None), tuple(lines), gone)
+        return DeskNews(tuple(each for each in events if each is not None), tuple(lines))
 
     async def write(
         self, scope: str, session: str, lines: Sequence[TapeLine], events: Sequence[DeskEvent] = ()

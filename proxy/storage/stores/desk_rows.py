@@ -10,7 +10,6 @@ from proxy.types.desk import KINDS, DeskEvent, Document, Payload, TapeLine
 
 ALL = 2**62  # above every number of a row
 VERSION = 1  # of a payload's bytes
-WIPED = -1  # in place of the number of events that are gone, for a reader who knows more than there is
 
 SCOPE_ID = "(SELECT id FROM scopes WHERE name = :scope)"
 _OWN = f"scope_id = {SCOPE_ID}"
@@ -36,12 +35,6 @@ _EVENT = "number, at, request_id, payload"
 EVENTS_AFTER = f"SELECT {_EVENT} FROM desk_events WHERE {_SESSION} AND number > :number ORDER BY number"  # noqa: S608 (same)
 EVENTS_BEFORE = f"""
     SELECT {_EVENT} FROM desk_events WHERE {_SESSION} AND number < :number ORDER BY number DESC LIMIT :limit
-"""  # noqa: S608 (same)
-STANDING = f"""
-    SELECT
-        (SELECT count(*) FROM desk_events WHERE {_SESSION} AND kind = 'gone'),
-        (SELECT coalesce(max(number), 0) FROM desk_events WHERE {_SESSION}),
-        (SELECT coalesce(max(id), 0) FROM desk_lines WHERE {_SESSION})
 """  # noqa: S608 (same)
 LAST_EVENT = f"SELECT coalesce(max(number), 0) FROM desk_events WHERE {_SESSION}"  # noqa: S608 (same)
 ADD_EVENT = f"""
