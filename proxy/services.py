@@ -42,7 +42,6 @@ from proxy.protocol.chat import Chains
 from proxy.reuse.intent import Intent
 from proxy.reuse.judging import Judging
 from proxy.reuse.partitions import Partitions
-from proxy.storage.desk import DeskStore
 from proxy.storage.opening import SharedObserver, Storage, open_storage, with_hot_contexts
 from proxy.storage.pending import WriterLimits
 from proxy.storage.redis import shared_state
@@ -97,11 +96,10 @@ async def build(
     return services
 
 
-def _forget(embedder: Embedder, desks: Desks | None) -> None:
+def _forget(embedder: Embedder, desks: Desks) -> None:
     """Drops from memory what may be forgotten in storage."""
     embedder.forget()
-    if desks is not None:
-        desks.forget()
+    desks.forget()
 
 
 async def _warmed(config: Config, executor: Executor, library: Library) -> None:
@@ -127,11 +125,9 @@ def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
     tasks: Tasks,
     metrics: Metrics,
     keep: Keep | None = None,
-    desk_store: DeskStore | None = None,
     patience: float = 1.0,
 ) -> Services:
-    """Returns all services around parts that are open. `keep`: replaces the keeper of request contents. `desk_store`:
-    where the model keeps its own memory; None: it has none."""
+    """Returns all services around parts that are open. `keep`: replaces the keeper of request contents."""
     router = Router(upstreams, reject_unknown=config.server.unknown_model == "reject")
     answered = AnsweredScopes(storage.has_scope)
     erasures = storage.database.erasures
@@ -151,16 +147,14 @@ def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
     )
     settings = config.memory.files
     files = Files(settings, storage, tasks, metrics.failed_open) if settings and storage.facts.keeps else None
-    desks = None
-    if desk_store is not None:
-        desks = Desks(
-            config.memory.tools,
-            desk_store,
-            counter=counter,
-            executor=executor,
-            idempotent=config.reuse.tools,
-            foreign_writes=storage.database.foreign_writes,
-        )
+    desks = Desks(
+        config.memory.tools,
+        storage.desks,
+        counter=counter,
+        executor=executor,
+        idempotent=config.reuse.tools,
+        foreign_writes=storage.database.foreign_writes,
+    )
     library = Library(
         storage.facts,
         storage.archive,

@@ -18,6 +18,8 @@ ELSEWHERE = {
     "cli/remembered.py": "tests/cli/test_memory.py",
     "curation/model.py": "tests/pipeline/test_memory_model.py",
     "curation/watching.py": "tests/curation/test_doing.py, tests/files/test_remembering.py",
+    "desk/planned.py": "tests/desk/test_view.py, tests/context/test_desk_plans.py",
+    "desk/running.py": "tests/pipeline/test_tool_loop.py: an interface",
     "memory/watching.py": "tests/files/test_remembering.py",
     "observe/labels.py": "tests/observe/test_catalogue.py: every value is counted somewhere",
     "files/known.py": "tests/files/test_merging.py: every change of a file goes through it",

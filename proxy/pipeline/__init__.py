@@ -68,7 +68,7 @@ class Services:
     obedience: Obedience
     commander: Commander | None  # None: no message is a command
     ends: Ends
-    desks: Desks | None  # None: no model manages its own memory
+    desks: Desks
     files: Files | None  # None: memory is in the database alone
     curator: Curator | None  # None: memory does without a model
     recorder: Recorder

@@ -282,7 +282,7 @@ async def _reuse(context: RequestContext) -> ReuseHit | ReuseMiss | Answer:
     upstream = exact.addressee(context.route.upstream.name, context.incoming.query, context.incoming.headers)
     reuse = await _exact(context, upstream)
     if isinstance(reuse, ReuseMiss):
-        has_desk = context.services.desks is not None and context.services.desks.is_wanted(context.directives)
+        has_desk = context.services.desks.is_wanted(context.directives)
         reuse = replace(reuse, intent="tools") if has_desk else await _intent(context, upstream, reuse)
     return await _share(context, reuse, landed) if isinstance(reuse, ReuseMiss) else reuse
 
@@ -368,7 +368,7 @@ def _replay(context: RequestContext, hit: ReuseHit) -> Answer | None:
 async def _open_desk(context: RequestContext) -> OpenDesk | None:
     """Returns the desk of a request, with its new messages numbered; None if it has none."""
     desks = context.services.desks
-    if desks is None or not desks.is_wanted(context.directives) or "identify" in context.attempts.failed:
+    if not desks.is_wanted(context.directives) or "identify" in context.attempts.failed:
         return None
     upstream = context.route.upstream.config
     work = desks.opened(context.incoming, context.request, context.identity, context.directives, upstream)
@@ -378,22 +378,20 @@ async def _open_desk(context: RequestContext) -> OpenDesk | None:
 async def _boarded(context: RequestContext, desk: OpenDesk | None, planned: Plan) -> Plan:
     """Returns the plan with the dashboard. If what it has decided about the desk cannot be kept, which the next request
     would have to know, the client's own messages are sent."""
-    desks = context.services.desks
-    if desks is None or desk is None or planned.desk is None:
+    if desk is None or planned.desk is None:
         return planned
     fallback = replace(layout.original(planned, "stage=desk"), desk=None)
-    work = desks.boarded(desk, planned)
+    work = context.services.desks.boarded(desk, planned)
     return await context.attempts.run("desk", work, fallback=fallback, deadline=DESK_DEADLINE)
 
 
 def _runner(context: RequestContext, desk: OpenDesk | None, planned: Plan) -> ToolRunner | None:
     """Returns the runner of the tools in the answer; None if there is nothing to run."""
-    desks, services = context.services.desks, context.services
-    if desks is None or desk is None:
+    if desk is None:
         return None
-    return context.attempts.call(
-        "desk", lambda: desks.runner(desk, planned, services.library, context.attempts), fallback=None
-    )
+    services, attempts = context.services, context.attempts
+    work = partial(services.desks.runner, desk, planned, services.library, attempts)
+    return attempts.call("desk", work, fallback=None)
 
 
 async def _plan(context: RequestContext, desk: OpenDesk | None) -> Plan:

@@ -93,7 +93,9 @@ class MemoryDesks:
         return [(at, *each) for at, each in enumerate(every, start=1) if at > after][:limit]
 
     async def scrub(self, scope: str, values: Sequence[str]) -> None:
-        raise NotImplementedError
+        for name, versions in self.folder[scope].items():
+            kept = [replace(each, text="") if any(said in each.text for said in values) else each for each in versions]
+            self.folder[scope][name] = kept
 
 
 def is_a_store(store: MemoryDesks) -> DeskStore:

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -13,12 +14,12 @@ from proxy.desk.schemas import NAMES, definitions
 from proxy.pipeline import Services
 from proxy.pipeline.desk import Desks
 from proxy.services import build
-from proxy.types import Headers
+from proxy.types import Fact, Headers
 from proxy.types.desk import Board, Called, Ended, Hidden, Mark, Offered, Payload, Pin
 from tests.builders import NOW, Said, body, encoding, result, system, user
 from tests.desk.memory_store import MemoryDesks, is_a_store
 from tests.looping import LOOK, THEIRS, Upstream, run_rounds, settings
-from tests.proxied import AT_ONCE, Got, ask, total
+from tests.proxied import AT_ONCE, KEY, Got, ask, total
 from tests.spoken import Called as Call
 from tests.spoken import Spoken, numbered
 
@@ -42,6 +43,11 @@ def desks(config: Config, services: Services, store: MemoryDesks) -> Desks:
         executor=services.executor,
         idempotent=config.reuse.tools,
     )
+
+
+def scope_of(services: Services) -> str:
+    """The scope of all requests here."""
+    return f"{services.authenticator.tenant((('authorization', f'Bearer {KEY}'),))}/"
 
 
 @dataclass
@@ -214,11 +220,43 @@ async def test_an_answer_made_anew_has_an_exchange_of_its_own(running: Upstream)
         assert made.sent[: len(second)] == second != first
 
 
+@pytest.mark.parametrize("kind", ["memory", "sqlite"])
+async def test_a_database_keeps_what_was_hidden_until_it_is_forgotten(
+    running: Upstream, kind: str, tmp_path: Path
+) -> None:
+    config = settings(running.url, tools=FIRST)
+    storage = config.storage.model_copy(update={"kind": kind, "path": tmp_path})
+    built = await build(config.model_copy(update={"storage": storage}), encoding=encoding, writing=AT_ONCE)
+    try:
+        running.will(Spoken("Hello."))
+        await ask(built, body(user("hi")), headers=(("x-olvido-mode", "off"),))
+        running.will(*numbered([Spoken("", (SAVE,)), Spoken("It is noted."), Spoken("Done.")]))
+        made = House(built, MemoryDesks(), running)
+        await made.turn(user("Ship it."))
+        before = made.sent
+        await made.turn(user("And then?"))
+        assert made.sent[: len(before)] == before
+        scope = scope_of(built)
+        lines = await built.storage.desks.tape(scope, "s")
+        assert [(line.id, line.role, line.is_hidden) for line in lines] == [
+            *((1, "system", False), (2, "user", False), (3, "assistant", True), (4, "tool", True)),
+            *((5, "assistant", False), (6, "user", False)),
+        ]
+        said = Fact("f-1", "work", "ship", "ship it", "high", "explicit", "s", 1, NOW, NOW, links=(lines[1].link,))
+        await built.library.forget(scope, [said])
+        await made.ask(user("And now?"))
+        assert [each["role"] for each in made.sent] == ["system", "user", "assistant", "user", "assistant", "user"]
+        lines = await built.storage.desks.tape(scope, "s")
+        assert [line.content is None for line in lines[1:4]] == [True, True, True]
+    finally:
+        await built.close()
+
+
 # --- sections, pins --------------------------------------------------------------------------------------------------
 
 
 async def put(made: House, name: str, text: str) -> None:
-    scope = f"{made.services.authenticator.tenant((('authorization', 'Bearer sk-test'),))}/"
+    scope = scope_of(made.services)
     now = await made.store.document(scope, name)
     await made.store.put(scope, name, text, version=now.version if now else 0, at=NOW, by="person")
 
@@ -373,7 +411,6 @@ async def test_a_request_with_tools_is_never_answered_by_intent(running: Upstrea
 async def test_a_repeated_call_of_a_listed_tool_is_answered_from_the_session(running: Upstream) -> None:
     looks = [Spoken("", (THEIRS,)), Spoken("A ship."), Spoken("", (replace(THEIRS, id="call00002"),)), Spoken("Still.")]
     async with house(running, *looks) as made:
-        assert made.services.desks is not None
         idempotent = made.services.config.reuse.tools.model_copy(update={"idempotent": ("look",)})
         config = made.services.config
         listed = Desks(
