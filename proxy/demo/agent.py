@@ -29,7 +29,8 @@ TASK = (
     "seal of the part that I ask for then. I prefer answers of one line."
 )
 QUESTIONS: Mapping[int, int] = {40: 7, STEPS: 33}  # after this part: the part whose seal is asked for
-KEPT = 4  # newest parts that stay whole when it tidies up
+IDS_PER_PART = 2.35  # of messages: a call, its result, and now and then what it does with its memory
+KEPT = 1  # newest part that stays whole when it tidies up
 
 _PART = re.compile(r"^Part (\d+) of \d+\b", re.MULTILINE)
 _SEAL = re.compile(r"^seal of part (\d+): (\S+)", re.MULTILINE)
@@ -44,7 +45,9 @@ def part(number: int) -> str:
     lines = [f"Part {number} of {STEPS}"]
     for line in range(24):
         seed = hashlib.blake2b(f"{number}.{line}".encode(), digest_size=6).hexdigest()
-        lines.append(f"12:{number % 60:02d}:{line:02d} worker-{seed[:2]} request {seed[2:8]} took {int(seed[8:], 16)} ms")
+        lines.append(
+            f"12:{number % 60:02d}:{line:02d} worker-{seed[:2]} request {seed[2:8]} took {int(seed[8:], 16)} ms"
+        )
     return "\n".join([*lines, f"seal of part {number}: {seal(number)}"])
 
 
@@ -93,13 +96,14 @@ class Agent:
         return zip(reversed(self._said), reversed(self._messages), strict=True)
 
     def _parts(self, texts: Sequence[str]) -> list[int]:
-        roles = [message.get("role") for message in self._messages]
-        return [int(found[1]) for said, role in zip(texts, roles, strict=True) if role == "tool" for found in _PART.finditer(said[:40])]
+        results = [said for said, each in zip(texts, self._messages, strict=True) if each.get("role") == "tool"]
+        return [int(found[1]) for said in results if (found := _PART.match(said)) is not None]
 
     def _tidying(self) -> Iterator[ToolCall]:
         """Summarises or prunes what the dashboard names, but for the newest parts; once in an answer."""
         board = next((said for said, each in self._from_the_end() if each.get("role") != "assistant"), "")
-        if not self._tools & {"summarize_range", "prune_messages"} or {"summarize_range", "prune_messages"} & set(self._done):
+        own = {"summarize_range", "prune_messages"}
+        if not self._tools & own or own & set(self._done):
             return
         advice, status = _ADVICE.search(board), _STATUS.search(board)
         if advice is None or status is None:
@@ -122,7 +126,8 @@ class Agent:
             done = f"- Goal: read parts 1 to {STEPS}, tell seals when asked\n- Done: parts 1 to {self._newest}\n"
             yield ToolCall("edit_section", _json(section_name="current_task", new_content=done))
         if "save_to_disk" in self._tools and self._newest == STEPS // 2 and "save_to_disk" not in self._done:
-            yield ToolCall("save_to_disk", _json(file_name="log.md", content=f"Half of the log is read: {self._newest}."))
+            half = f"Half of the log is read: {self._newest} parts."
+            yield ToolCall("save_to_disk", _json(file_name="log.md", content=half))
         if "remember" in self._tools and self._newest == 1 and "remember" not in self._done:
             yield ToolCall("remember", _json(key="answers", value="prefers answers of one line"))
 
@@ -157,7 +162,7 @@ class Agent:
             shown = _PART.match(self._said[index])
             return asked + 2 * (wanted - int(shown[1])) if shown else asked + 1
         gone = [int(next(filter(None, found))) for said in self._said for found in _GONE.findall(said)]
-        return min(gone, default=0) + 2 * (wanted - 1) if gone else 0
+        return min(gone) + round(IDS_PER_PART * (wanted - 1)) if gone else 0
 
 
 def scripted(fields: Mapping[str, Any], messages: Sequence[Mapping[str, Any]]) -> Scripted:

@@ -1,5 +1,5 @@
-"""Plays `olvido demo --agent`: an agent of eighty steps, three times: straight to the upstream, through the proxy within
-a limit of 16,000 tokens, and the same with memory's tools; prints what each has cost, and what the agent did."""
+"""Plays `olvido demo --agent`: an agent of eighty steps, three times: straight to the upstream, through the proxy
+within a limit of 16,000 tokens, and the same with memory's tools; prints what each has cost, and what it did."""
 
 import asyncio
 import tempfile
@@ -45,10 +45,10 @@ class Run:
         return sum(any(each in answer for answer in self.answers) for each in wanted)
 
 
-def config(folder: Path, port: int, upstream_url: str, *, tools: bool) -> Config:
+def config(folder: Path, upstream_url: str, *, tools: bool) -> Config:
     """Returns the configuration of the proxy before the agent's model."""
     upstream = {"name": "demo", "base_url": upstream_url, "dialect": "kimi", "price": asdict(PRICE)}
-    sections = {"server": {"port": port, "drain": 2}, "storage": {"path": folder / ("tools" if tools else "agent")}}
+    sections = {"server": {"port": 0, "drain": 2}, "storage": {"path": folder / ("tools" if tools else "agent")}}
     memory = {"tools": {"enabled": tools}}
     limited = {**upstream, "context_tokens": LIMIT}
     return Config.model_validate({**sections, "memory": memory, "upstreams": [limited]})
@@ -95,29 +95,30 @@ async def _asked(client: httpx.AsyncClient, run: Run, messages: Sequence[Mapping
     return message
 
 
-def run(port: int) -> int:
+def run() -> int:
     """Plays the agent three times and prints what each play cost. Returns the exit code of the command."""
     with (
         tempfile.TemporaryDirectory(prefix="olvido-demo-") as folder,
         asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner,
         suppress(KeyboardInterrupt),
     ):
-        print(runner.run(_show(port, Path(folder))))
+        print(f"An agent reads {agent.STEPS} parts of a log, three times …\n")
+        print(runner.run(_show(Path(folder))))
     return 0
 
 
-async def _show(port: int, folder: Path) -> str:
-    direct, plain, managed, calls = await plays(port, folder)
+async def _show(folder: Path) -> str:
+    direct, plain, managed, calls = await plays(folder)
     return f"{table(direct, plain, managed)}\n\n{told(managed, calls)}"
 
 
-async def plays(port: int, folder: Path) -> tuple[Run, Run, Run, Mapping[str, int]]:
+async def plays(folder: Path) -> tuple[Run, Run, Run, Mapping[str, int]]:
     """Plays the agent straight to the upstream, through the proxy, and through the proxy with tools. Returns these
     plays, and how often each of memory's tools was called."""
     usual = load(None, {}, port=0)  # any free port of this machine
     upstream = proxy_server.listen(usual)
     upstream_url = proxy_server.base_url(upstream)
-    configs = [config(folder, port if tools else 0, upstream_url, tools=tools) for tools in (False, True)]
+    configs = [config(folder, upstream_url, tools=tools) for tools in (False, True)]
     fronts = [proxy_server.listen(each) for each in configs]
     tokenizer = await asyncio.to_thread(load_tokenizer)
     demo = create_app(lru_cache(4_096)(tokenizer.encode_ordinary))
@@ -127,7 +128,8 @@ async def plays(port: int, folder: Path) -> tuple[Run, Run, Run, Mapping[str, in
         for server, sock in servers:
             group.create_task(server.serve(sockets=[sock]))
         direct = await play(upstream_url, "sk-demo-direct")
-        plain, managed = [await play(proxy_server.base_url(front), "sk-demo-agent") for front in fronts]
+        urls = [proxy_server.base_url(front) for front in fronts]
+        plain, managed = await play(urls[0], "sk-demo-plain"), await play(urls[1], "sk-demo-agent")
         calls = await _calls(proxy_server.base_url(fronts[1]).removesuffix("/v1"))
         for server, _ in servers:
             server.should_exit = True

@@ -28,6 +28,7 @@ from proxy.observe.labels import (
     SHARED_REASON,
     SHARED_STATE,
     STAGE,
+    TOOL_CALL,
     TOOL_ROUND,
     UPSTREAM,
     UPSTREAM_ERROR,
@@ -37,6 +38,7 @@ from proxy.observe.merging import Rule
 from proxy.observe.tally import Tally
 from proxy.types import ContextRead, FoldReason, Outcome, PlanKind, ShiftCause, Source
 from proxy.types.curation import JobKind
+from proxy.types.desk import ToolName
 
 Metric = TypeVar("Metric", Counter, Gauge, Histogram)
 
@@ -257,6 +259,12 @@ class Catalogue:
             "What memory's model has proposed, and whether it was kept. unreadable: an answer of which nothing could "
             "be read.",
             {"op": OPERATION, "result": ("kept", "refused")},
+        )
+        self.memory_tool_calls = self._counter(
+            "olvido_memory_tool_calls",
+            "Calls of memory's tools by the model, and of the client's tools that were answered from what the "
+            "conversation has (client). refused: the model was told why not; unreached: memory could not be reached.",
+            {"tool": (*get_args(ToolName), "client"), "result": TOOL_CALL},
         )
         self.memory_tool_rounds = self._counter(
             "olvido_memory_tool_rounds",
