@@ -42,7 +42,7 @@ from proxy.types.desk import ToolName
 
 Metric = TypeVar("Metric", Counter, Gauge, Histogram)
 
-MOST_INITIAL = 11  # series of a metric that begin at 0
+MOST_INITIAL = 12  # series of a metric that begin at 0
 
 _SECONDS = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0)
 _UPSTREAM_SECONDS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0)
@@ -190,8 +190,8 @@ class Catalogue:
         )
         self.context_tokens = self._counter(
             "olvido_context_tokens",
-            "Tokens that context management left out of prompts (window, capped, tools, elided) or added to them "
-            "(summaries, facts, recall), by mechanism. As we count them.",
+            "Tokens that context management left out of prompts (window, capped, tools, elided, pruned) or added to "
+            "them (summaries, facts, recall, desk), by mechanism. As we count them.",
             {"mechanism": MECHANISM, "model": MODEL},
         )
         self.busted_tokens = self._counter(

@@ -8,7 +8,6 @@ from proxy.demo import agent, desk
 
 
 @pytest.mark.long
-@pytest.mark.note("Flujo/1", "Flujo/2", "Flujo/3", "Flujo/4", "Flujo/5")
 async def test_an_agent_of_eighty_steps_finishes_within_its_limit_and_pays_less(tmp_path: Path) -> None:
     direct, plain, managed, calls = await desk.plays(tmp_path)
     assert [each.is_finished for each in (direct, plain, managed)] == [True] * 3
