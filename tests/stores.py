@@ -17,6 +17,7 @@ from proxy.storage.sqlite.accounts import SqliteAccounts
 from proxy.storage.sqlite.archive import SqliteArchive
 from proxy.storage.sqlite.contents import SqliteContents
 from proxy.storage.sqlite.database import Database, NoDatabase, Writer
+from proxy.storage.sqlite.desk import SqliteDesks
 from proxy.storage.sqlite.facts import SqliteFacts
 from proxy.storage.sqlite.jobs import SqliteJobs
 from proxy.storage.sqlite.ledger import SqliteLedger
@@ -75,6 +76,7 @@ def storage(**parts: Any) -> Storage:
         "answers": MemoryAnswers(),
         "reuse": SqliteReuse(database),
         "jobs": SqliteJobs(database),
+        "desks": SqliteDesks(database),
         "accounts": SqliteAccounts(database),
         "contents": SqliteContents(nothing(), ContentLimits(0, 0, 0)),
     }
@@ -128,6 +130,10 @@ def contents(database: Database | None = None) -> SqliteContents:
 
 def jobs(database: Database | None = None) -> SqliteJobs:
     return SqliteJobs(database or AtOnce())
+
+
+def desks(database: Database | None = None) -> SqliteDesks:
+    return SqliteDesks(database or AtOnce())
 
 
 class ForeignWriter:

@@ -13,6 +13,7 @@ from proxy.embedding.service import vectors_of
 from proxy.storage.answers import DiskAnswers, MemoryAnswers
 from proxy.storage.base import Accounts, AnswerCache, ContentStore, Ledger, ReuseStore, SessionStore, StorageError
 from proxy.storage.database import Database, Observed
+from proxy.storage.desk import DeskStore
 from proxy.storage.election import Alone, FileElection
 from proxy.storage.folder import SECRET_BYTES, tenant_secret
 from proxy.storage.hot import Hot
@@ -66,6 +67,7 @@ class Storage:
     states: StateStore
     wipes: WipeStore
     jobs: JobStore
+    desks: DeskStore
     accounts: Accounts
     contents: ContentStore
     database: Database
@@ -165,6 +167,8 @@ async def open_storage(
         states=stores.states(database),
         wipes=stores.wipes(database),
         jobs=(stores if keeps_jobs else SQLITE).jobs(database if keeps_jobs else nothing),
+        # A tape says what turns say: whoever keeps none keeps no tape.
+        desks=(stores if memory.archive_ttl else SQLITE).desks(database if memory.archive_ttl else nothing),
         accounts=stores.accounts(database),
         contents=(stores if keeps_contents else SQLITE).contents(database if keeps_contents else nothing, limits),
         database=database,
@@ -196,7 +200,7 @@ def _sqlite(
     most = None if path else MOST_MEMORY + (keep.contents_mb * 2**20 if keeps_contents else 0)
     retention = Retention(
         database.writer,
-        Expiry(keep, keeps_contents, config.memory.archive_ttl, most).work,
+        Expiry(keep, keeps_contents, config.memory.archive_ttl, most, config.memory.tools.tape_ttl).work,
         tasks,
         on_failure=on_failure,
         pace=Pace() if most is None else IN_MEMORY,
@@ -217,7 +221,9 @@ async def _postgres(
         settings, tasks, embedding=vectors_of(config), writing=writing, observed=observed
     )
     # Each step asks for a lock of the database: of all machines, one does the work.
-    expiry = PostgresExpiry(settings.keep, shows_content(config), config.memory.archive_ttl)
+    expiry = PostgresExpiry(
+        settings.keep, shows_content(config), config.memory.archive_ttl, config.memory.tools.tape_ttl
+    )
     retention = Retention(database.writer, expiry.work, tasks, on_failure=on_failure)
     return database, secret, STORES, retention
 

@@ -15,6 +15,7 @@ from proxy.storage.postgres.jobs import said
 from proxy.storage.postgres.ledger import condense
 from proxy.storage.postgres.migrating import RETENTION_LOCK, try_lock
 from proxy.storage.retention import BUCKETS, BYTES, CARDS, HOUR, LINKS, MOST_STEPS, ROWS, SWEEPS, Step, Work
+from proxy.storage.stores import desk_expiry
 from proxy.storage.stores.job_expiry import leaving
 from proxy.storage.stores.ledger import MINUTE
 
@@ -62,6 +63,7 @@ class PostgresExpiry:
     keep: Keep
     keeps_contents: bool
     turns: float  # seconds that one is kept
+    tapes: float = 0.0  # seconds that a line or an event of a desk is kept; 0: for ever
     links: int = LINKS  # that a step looks through
     _swept: tuple[int, bytes] = (0, b"")  # scope and link up to which the links were looked through
 
@@ -78,7 +80,7 @@ class PostgresExpiry:
             until = now - keep.requests
             yield Work("requests", _deleting(EXPIRED_ROWS, until=until, limit=ROWS), MOST_STEPS)
             yield Work("sessions", _deleting(EXPIRED_CARDS, until=until, limit=CARDS), MOST_STEPS)
-        for each in leaving(now, keep.requests, self.turns):
+        for each in (*leaving(now, keep.requests, self.turns), *desk_expiry.leaving(now, self.tapes)):
             statement = each.deleting(skips=True)
             step = _deleting(said(statement).encode(), until=each.until, limit=ROWS)
             yield Work(each.table, step, MOST_STEPS)

@@ -3,6 +3,7 @@
 from proxy.storage.postgres.accounts import PostgresAccounts
 from proxy.storage.postgres.archive import PostgresArchive
 from proxy.storage.postgres.contents import PostgresContents
+from proxy.storage.postgres.desk import PostgresDesks
 from proxy.storage.postgres.facts import PostgresFacts
 from proxy.storage.postgres.jobs import PostgresJobs
 from proxy.storage.postgres.ledger import PostgresLedger
@@ -21,6 +22,7 @@ STORES = Kind(
     states=PostgresStates,
     wipes=PostgresWipes,
     jobs=PostgresJobs,
+    desks=PostgresDesks,
     accounts=PostgresAccounts,
     contents=PostgresContents,
 )

@@ -3,6 +3,7 @@
 from proxy.storage.sqlite.accounts import SqliteAccounts
 from proxy.storage.sqlite.archive import SqliteArchive
 from proxy.storage.sqlite.contents import SqliteContents
+from proxy.storage.sqlite.desk import SqliteDesks
 from proxy.storage.sqlite.facts import SqliteFacts
 from proxy.storage.sqlite.jobs import SqliteJobs
 from proxy.storage.sqlite.ledger import SqliteLedger
@@ -20,6 +21,7 @@ STORES = Kind(
     states=SqliteStates,
     wipes=SqliteWipes,
     jobs=SqliteJobs,
+    desks=SqliteDesks,
     accounts=SqliteAccounts,
     contents=SqliteContents,
 )

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from proxy.storage.base import Accounts, ContentStore, Ledger, ReuseStore, SessionStore
 from proxy.storage.database import Database
+from proxy.storage.desk import DeskStore
 from proxy.storage.jobs import JobStore
 from proxy.storage.recollection import Archive, FactStore, StateStore, WipeStore
 from proxy.storage.stores.contents import ContentLimits
@@ -22,5 +23,6 @@ class Kind:
     states: Callable[[Database], StateStore]
     wipes: Callable[[Database], WipeStore]
     jobs: Callable[[Database], JobStore]
+    desks: Callable[[Database], DeskStore]
     accounts: Callable[[Database], Accounts]
     contents: Callable[[Database, ContentLimits], ContentStore]
