@@ -99,12 +99,18 @@ class House:
         return None if document is None or document.is_removed else document.text
 
 
-ROLES = {"answer": "assistant", "result": "tool", "rules": "system", "hidden": "assistant"}
+ROLES = {
+    "answer": "assistant",
+    "answered": "assistant",
+    "result": "tool",
+    "rules": "system",
+    "hidden": "assistant",
+}
 
 
 def line(name: str, at: float = NOW, content: str | None = None) -> TapeLine:
-    """A line whose role is told by the first word of its name: that of the user, if it is none."""
-    role = ROLES.get(name.split(maxsplit=1)[0], "user")
+    """A line whose role is told by a word of its name: that of the user, if by none."""
+    role = next((ROLES[word] for word in name.split() if word in ROLES), "user")
     said = b'{"content":"%b"}' % (name if content is None else content).encode()
     return TapeLine(0, link(name), at, role, len(name), said, is_hidden=name.startswith("hidden"))
 

@@ -8,12 +8,13 @@ keeps its place and its id; documents keep their other lines.
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from proxy.language.values import Values as Said
 from proxy.storage.stores import desk_rows as rows
 from proxy.storage.stores.desk_changes import DeskChanges
-from proxy.storage.stores.desk_payloads import TELLING, Gone, left_of, lines_of, packed, unpacked
+from proxy.storage.stores.desk_payloads import TELLING, Gone, is_about, left_of, lines_of, packed, unpacked
 from proxy.storage.stores.desk_rows import OWN, SCOPE_ID, DeskDialect
 from proxy.types import Fact
 from proxy.types.desk import Document
@@ -141,7 +142,8 @@ class DeskForgetting:
             for desk, number, content in hidden:
                 if gone.is_in(bytes(content)):
                     self._empty(connection, _ONE, {"desk": desk, "id": number})
-        self._leave_events(connection, self._run(connection, _EVENTS, {"scope": scope}).fetchall(), gone)
+        found = self._run(connection, _EVENTS, {"scope": scope}).fetchall()
+        self._leave_events(connection, found, _with_requests(gone, found))
         if gone.values.texts:
             self._leave_documents(connection, scope, gone.values)
 
@@ -251,7 +253,9 @@ class DeskForgetting:
         for desk, number, content in self._run(connection, _HIDDEN_ASIDE, {"scope": scope}).fetchall():
             if gone.is_in(bytes(content)):
                 self._run(connection, _DROP_ASIDE, _of_turn((desk, number, number + 1)))
-        for number, request, stored in self._run(connection, _EVENTS_ASIDE, {"scope": scope}).fetchall():
+        found = self._run(connection, _EVENTS_ASIDE, {"scope": scope}).fetchall()
+        gone = _with_requests(gone, found)
+        for number, request, stored in found:
             payload = unpacked(bytes(stored))
             if payload is None or left_of(payload, request, gone) is not payload:
                 self._run(connection, _DROP_EVENT_ASIDE, {"id": number})
@@ -262,6 +266,13 @@ class DeskForgetting:
 
 
 _EVERYTHING = Gone(is_all=True)
+
+
+def _with_requests(gone: Gone, found: Sequence[Sequence[Any]]) -> Gone:
+    """Returns the same, with the requests whose hidden exchanges are about these messages: what else they did repeats
+    them. `found`: numbers, requests and payloads of events."""
+    told = ((request, unpacked(bytes(stored))) for _, request, stored in found)
+    return replace(gone, requests=frozenset(request for request, each in told if is_about(each, gone.links)))
 
 
 def _of_turn(turn: Turn) -> rows.Values:

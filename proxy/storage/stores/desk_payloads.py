@@ -4,6 +4,7 @@ A payload is msgpack, tagged by its kind, behind a byte that tells the version. 
 a newer one: readers skip it, and whatever forgets drops it, since nobody here can tell what it says.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,6 +17,9 @@ from proxy.types.desk import Board, Called, Edit, Hidden, Mark, Payload
 VERSION = b"\x01"
 TELLING = ("hidden", "board", "mark", "edit", "called")  # kinds whose payloads say what somebody has said
 QUOTED = 40  # characters of a line from which on nobody else writes it by chance
+
+# An escape of JSON, where some is quoted within another text.
+_ESCAPED = re.compile(r"\\(?:u([0-9a-fA-F]{4})|[nrt\"/])")
 
 _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(Payload).decode
@@ -54,16 +58,15 @@ class Gone:
     is_all: bool = False
 
     def says(self, text: str) -> bool:
-        """Tells whether a text repeats something of it."""
-        if self.is_all or not text:
+        """Tells whether a text, which may be JSON, repeats something of it."""
+        if self.is_all or not self.repeats:
             return self.is_all and bool(text)
-        return self.values.is_in(text) or (bool(self.quotes) and not self.quotes.isdisjoint(_lines(text)))
+        said = _ESCAPED.sub(_unescaped, "\n".join(_leaves(text)))
+        return self.values.is_in(said) or (bool(self.quotes) and not self.quotes.isdisjoint(_lines(said)))
 
     def is_in(self, raw: bytes) -> bool:
         """Tells whether a message's JSON repeats something of it."""
-        if not raw or not self.repeats:
-            return self.is_all and bool(raw)
-        return self.says("\n".join(_texts(raw)))
+        return self.says(raw.decode("utf-8", "replace"))
 
     @cached_property
     def repeats(self) -> bool:
@@ -73,7 +76,12 @@ class Gone:
 
 def lines_of(raw: bytes) -> frozenset[str]:
     """Returns the lines of a message's texts that are long enough to be recognised where they are quoted."""
-    return frozenset(line for text in _texts(raw) for line in _lines(text))
+    return frozenset(line for text in _leaves(raw.decode("utf-8", "replace")) for line in _lines(text))
+
+
+def is_about(event: Payload | None, links: frozenset[bytes]) -> bool:
+    """Tells whether an event is a hidden exchange between, or behind, these messages."""
+    return isinstance(event, Hidden) and not links.isdisjoint((event.link, event.answer))
 
 
 def left_of(event: Payload, request_id: str, gone: Gone) -> Payload | None:
@@ -82,7 +90,7 @@ def left_of(event: Payload, request_id: str, gone: Gone) -> Payload | None:
     is_of_request = request_id in gone.requests and bool(request_id)
     match event:
         case Hidden():
-            is_meant = gone.is_all or is_of_request or bool(gone.links & {event.link, event.answer})
+            is_meant = gone.is_all or is_of_request or is_about(event, gone.links)
             return None if is_meant or any(map(gone.is_in, (*event.before, event.instead, *event.after))) else event
         case Board():
             return None if gone.is_all or event.link in gone.links or gone.says(event.text) else event
@@ -101,19 +109,18 @@ def left_of(event: Payload, request_id: str, gone: Gone) -> Payload | None:
     return event if not is_meant or left == event else left
 
 
+def _unescaped(found: re.Match[str]) -> str:
+    return chr(int(found[1], 16)) if found[1] else " "
+
+
 def _lines(text: str) -> Iterator[str]:
     """Yields the lines of a text that are worth comparing, however they are spaced."""
     return (line for each in text.splitlines() if len(line := " ".join(each.split()).casefold()) >= QUOTED)
 
 
-def _texts(raw: bytes) -> Iterator[str]:
-    """Yields all texts of a JSON document, and of those that stand in its texts, as arguments of calls do."""
-    try:
-        found = msgspec.json.decode(raw)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        yield raw.decode("utf-8", "replace")
-        return
-    waiting = [found]
+def _leaves(text: str) -> Iterator[str]:
+    """Yields a text; if it is JSON, all texts in it instead, and those in texts of it, as arguments of calls are."""
+    waiting: list[object] = [text]
     while waiting:
         each = waiting.pop()
         if isinstance(each, dict):
@@ -123,7 +130,7 @@ def _texts(raw: bytes) -> Iterator[str]:
         elif isinstance(each, str) and each.lstrip()[:1] in ("{", "["):
             try:
                 waiting.append(msgspec.json.decode(each))
-            except (msgspec.MsgspecError, RecursionError):
+            except (msgspec.MsgspecError, UnicodeEncodeError, RecursionError):
                 yield each
         elif isinstance(each, str):
             yield each
