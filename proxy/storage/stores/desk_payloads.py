@@ -61,7 +61,7 @@ class Gone:
         """Tells whether a text, which may be JSON, repeats something of it."""
         if self.is_all or not self.repeats:
             return self.is_all and bool(text)
-        said = _ESCAPED.sub(_unescaped, "\n".join(_leaves(text)))
+        said = _unfolded(text)
         return self.values.is_in(said) or (bool(self.quotes) and not self.quotes.isdisjoint(_lines(said)))
 
     def is_in(self, raw: bytes) -> bool:
@@ -76,7 +76,7 @@ class Gone:
 
 def lines_of(raw: bytes) -> frozenset[str]:
     """Returns the lines of a message's texts that are long enough to be recognised where they are quoted."""
-    return frozenset(line for text in _leaves(raw.decode("utf-8", "replace")) for line in _lines(text))
+    return frozenset(_lines(_unfolded(raw.decode("utf-8", "replace"))))
 
 
 def is_about(event: Payload | None, links: frozenset[bytes]) -> bool:
@@ -107,6 +107,11 @@ def left_of(event: Payload, request_id: str, gone: Gone) -> Payload | None:
         case _:
             return event
     return event if not is_meant or left == event else left
+
+
+def _unfolded(text: str) -> str:
+    """Returns what a text says, be it JSON, or a text that quotes some."""
+    return _ESCAPED.sub(_unescaped, "\n".join(_leaves(text)))
 
 
 def _unescaped(found: re.Match[str]) -> str:
