@@ -5,6 +5,7 @@ import gc
 import secrets
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import tiktoken
@@ -31,6 +32,7 @@ from proxy.memory.warming import warm
 from proxy.observe.metrics import Metrics
 from proxy.pipeline import Services
 from proxy.pipeline.commanding import Commander
+from proxy.pipeline.desk import Desks
 from proxy.pipeline.ending_sessions import Ends, Listener, OnEnd, to_all
 from proxy.pipeline.ledger import Keeper
 from proxy.pipeline.memory_model import UpstreamMemoryModel
@@ -94,6 +96,12 @@ async def build(
     return services
 
 
+def _forget(embedder: Embedder, desks: Desks) -> None:
+    """Drops from memory what may be forgotten in storage."""
+    embedder.forget()
+    desks.forget()
+
+
 async def _warmed(config: Config, executor: Executor, library: Library) -> None:
     """Loads what the first request would wait for."""
     loop = asyncio.get_running_loop()
@@ -139,6 +147,14 @@ def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
     )
     settings = config.memory.files
     files = Files(settings, storage, tasks, metrics.failed_open) if settings and storage.facts.keeps else None
+    desks = Desks(
+        config.memory.tools,
+        storage.desks,
+        counter=counter,
+        executor=executor,
+        idempotent=config.reuse.tools,
+        foreign_writes=storage.database.foreign_writes,
+    )
     library = Library(
         storage.facts,
         storage.archive,
@@ -149,7 +165,7 @@ def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
         contents=storage.contents,
         undo=config.memory.undo,
         on_fail_open=metrics.failed_open,
-        on_forget=embedder.forget,
+        on_forget=partial(_forget, embedder, desks),
         foreign_writes=storage.database.foreign_writes,
         is_hot=storage.is_hot,
         watch=files,
@@ -180,7 +196,7 @@ def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
     told: list[OnEnd] = [part.ended for part in (files, arming) if part is not None]
     listener = Listener(to_all(told), learner.settled_in, metrics.failed_open, tasks) if told else None
     ends = Ends(config.memory.idle, listener)
-    for part in (library, partitions, answered, shared.open_turns, shared.last_served, ends, arming):
+    for part in (library, partitions, answered, shared.open_turns, shared.last_served, ends, arming, desks):
         if part is not None:
             erasures.on_erased(part.drop)
     commander = None
@@ -258,6 +274,7 @@ def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
         obedience=obedience,
         commander=commander,
         ends=ends,
+        desks=desks,
         files=files,
         curator=curator,
         verifier=Verifier(config.reuse.intent, embedder, own_requests),

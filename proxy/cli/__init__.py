@@ -17,7 +17,7 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
@@ -32,6 +32,7 @@ from proxy.cli import memory as memory_cli
 from proxy.config import Config, ConfigError
 from proxy.config.source import Problem
 from proxy.curation.prompts import Prompts
+from proxy.desk.identity import Identity as Rules
 from proxy.observe import logs
 
 log = logging.getLogger("olvido")
@@ -191,13 +192,18 @@ def _check_config(options: argparse.Namespace) -> int:
 
 
 def _with_prompts(config: Config, path: Path | None) -> Config:
-    """Returns the configuration, if the prompts that it names can be read. Raises ConfigError."""
-    if config.memory.model is not None:
+    """Returns the configuration, if the prompts and rules that it names can be read. Raises ConfigError."""
+    model, tools = config.memory.model, config.memory.tools
+    read: list[tuple[tuple[str, ...], Callable[[], object]]] = [
+        (("memory", "tools", "identity"), lambda: Rules(tools.identity))
+    ]
+    if model is not None:
+        read.append((("memory", "model", "prompts"), lambda: Prompts(model.prompts)))
+    for where, reading in read:
         try:
-            Prompts(config.memory.model.prompts)
+            reading()
         except ValueError as error:
-            problem = Problem(("memory", "model", "prompts"), str(error))
-            raise ConfigError(str(path) if path else "configuration", [problem]) from None
+            raise ConfigError(str(path) if path else "configuration", [Problem(where, str(error))]) from None
     return config
 
 

@@ -13,7 +13,7 @@ from proxy.context.marks import pressure
 from proxy.conversation.progress import Case, Progress
 from proxy.desk.planned import DeskInput, View
 from proxy.protocol.request import with_view
-from proxy.types import ChatRequest, Identity, Plan
+from proxy.types import ChatRequest, Identity, PathState, Plan
 
 
 def viewed(request: ChatRequest, identity: Identity, view: View) -> tuple[ChatRequest, Identity]:
@@ -29,18 +29,25 @@ def is_idle(desk: DeskInput, counted: Plan) -> bool:
 
 def plan(request: ChatRequest, case: Case, progress: Progress, memory: Memory, context: PlanContext) -> Plan:
     """Returns the plan of a request, as `planning.plan` does. With a desk its tools are offered once that is decided:
-    then it is planned again, with what they cost."""
+    then it is planned again, with what they cost. Once the offer has ended they stay until the prompt begins anew."""
     desk = context.desk
     if desk is None:
         return planning.plan(request, case, progress, memory, context)
     known = (request, case, progress, memory)
     if desk.offered is not None:
-        return _planned(*known, context, offers="", has_tools=bool(desk.schemas))
+        made = _planned(*known, context, offers="", has_tools=bool(desk.schemas))
+        is_over = desk.ended and (case.state is None or _begins_anew(made, case.state))
+        return _planned(*known, context, offers="", has_tools=False) if is_over else made
     if desk.at_once and desk.schemas:
         return _planned(*known, context, offers="first", has_tools=True)
     made = _planned(*known, context, offers="", has_tools=False)
     offers = made.desk.offers if made.desk is not None else ""
     return _planned(*known, context, offers=offers, has_tools=True) if offers else made
+
+
+def _begins_anew(made: Plan, before: PathState) -> bool:
+    """Tells whether a plan rewrites what the prompt before began with."""
+    return made.state is not None and made.state.fold != before.fold
 
 
 def _planned(

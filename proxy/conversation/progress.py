@@ -7,7 +7,7 @@ client sends back.
 """
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -21,7 +21,7 @@ from proxy.config.profiles import Profile, Window
 from proxy.conversation.topics import LOOKED_BACK, Topic, TurnTexts, continuity, domain, shift
 from proxy.lru import Lru
 from proxy.protocol.message import packed
-from proxy.types import ArchivedTurn, Excerpt, Message, OpenTurn, PathState, TurnDigest, Utterance, Vector
+from proxy.types import ArchivedTurn, Excerpt, Language, Message, OpenTurn, PathState, TurnDigest, Utterance, Vector
 
 # Newest turns of an unknown history that are read for their topics: summaries may be made of these.
 MOST_READ = 12
@@ -306,12 +306,11 @@ FACTS_TITLE = "What the user has stated:"
 SUMMARIES_TITLE = "Earlier parts of this conversation:"
 DESK_TITLE = "Your own memory:"
 RECALLED_TITLE = "Earlier user messages that may matter now, by turn:"
+STATUS_TITLES: Mapping[Language, str] = {"en": "Status of your memory:", "es": "Estado de tu memoria:"}
 # A block of ours is recognised with its title, since others use tags of these names, too (`#include <memory>`), and
 # removed with the line ends that separate it from the text after it or, in a system message, before it.
-_OURS = (
-    rf"<memory>\n(?:{FACTS_TITLE}|{SUMMARIES_TITLE}|{DESK_TITLE})\n.*?\n</memory>"
-    rf"|<recalled>\n{RECALLED_TITLE}\n.*?\n</recalled>"
-)
+_TITLES = "|".join((FACTS_TITLE, SUMMARIES_TITLE, DESK_TITLE, *STATUS_TITLES.values()))
+_OURS = rf"<memory>\n(?:{_TITLES})\n.*?\n</memory>|<recalled>\n{RECALLED_TITLE}\n.*?\n</recalled>"
 _ANY_OF_OURS = re.compile(rf"\n\n(?:{_OURS})\Z|(?:{_OURS})\n?\n?", re.DOTALL)
 # A tag that would end a block, or that a model could take for its end.
 _ENDS = re.compile(r"<(\s*/\s*(?:memory|recalled)\s*)>", re.IGNORECASE)
@@ -326,6 +325,11 @@ def memory_head(facts: str, summaries: Sequence[str], desk: str = "") -> str:
     if summaries:
         parts.append("\n".join((SUMMARIES_TITLE, *summaries)))
     return _HEAD.format(quoted("\n".join(parts))) if parts else ""
+
+
+def status_block(status: str, language: Language) -> str:
+    """Renders the dashboard: the model's own memory, measured."""
+    return _HEAD.format(f"{STATUS_TITLES[language]}\n{quoted(status)}")
 
 
 def without_summaries(head: str) -> str:

@@ -3,7 +3,7 @@ hashes of the job, its answer and the operation's number, its times are those of
 each time against the facts as they were before the job has changed any.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 
@@ -87,17 +87,6 @@ class Changes:
         self._after.update((fact.id, fact) for fact in touched)
         ended = (fact for fact in touched if fact.superseded_by == name and fact.id != name)
         return tuple(sorted(ended, key=lambda fact: fact.id))
-
-    def merged_before(self, facts: Sequence[Fact], at: float) -> tuple[Fact, tuple[Fact, ...]] | None:
-        """Leaves a merge of facts into one of them as it is now, if it was carried out before, at that time; returns
-        the fact that it kept, and those that it ended."""
-        now = {fact.id: self._now[fact.id] for fact in facts}
-        names = frozenset(now)
-        ended = [each for each in now.values() if each.superseded_at == at and each.superseded_by in names - {each.id}]
-        if not ended:
-            return None
-        self._after.update(now)
-        return now[str(ended[0].superseded_by)], tuple(ended)
 
     def same(self, value: str, apart: Collection[str] = ()) -> Fact | None:
         """Returns the fact that holds and states this value, one of a person's before one of a model's; None if none

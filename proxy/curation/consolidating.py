@@ -161,10 +161,8 @@ class _Consolidation:
         if not any(set(named) <= set(group) for group in self._shown.groups):
             raise RefusedError("not compared")
         match operation.op, facts:
-            case "merge", [_, _, *_] if (done := self._changes.merged_before(facts, self._at)) is not None:
-                return _Done(*done, "known")
             case "merge", [_, _, *_]:
-                return self._merged(number, operation, [self._unchanged(fact) for fact in facts])
+                return self._merged(number, operation, [self._unchanged(self._before(fact, facts)) for fact in facts])
             case "update", [fact]:
                 return self._renamed(operation, fact)
             case "invalidate", [fact, by] if by.id != fact.id and len(operation.targets) == 1:
@@ -179,6 +177,12 @@ class _Consolidation:
         if fact is None:
             raise RefusedError("changed")
         return fact
+
+    def _before(self, fact: Fact, facts: Sequence[Fact]) -> Fact:
+        """Returns the fact as it was before this job merged it into another of them, if it did so before its process
+        was killed."""
+        is_merged = fact.superseded_at == self._at and fact.superseded_by in {each.id for each in facts} - {fact.id}
+        return replace(fact, superseded_by=None, superseded_at=0.0) if is_merged else fact
 
     def _unchanged(self, fact: Fact) -> Fact:
         if (fact.id, version_of(fact)) not in self._shown.facts.values():

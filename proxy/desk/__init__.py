@@ -1,6 +1,13 @@
 """The desk: memory that the model manages itself, with tools that the proxy runs and the client never sees. Pure.
 
+state.py       the desk of a session, as events and the tape tell it
+view.py        a request's messages with what the client never saw put back
 planned.py     the desk of a request, for planning
+offering.py    requests that can carry the tools, and their names there
+identity.py    the rules by which the model uses them (identity.*.md)
+sections.py    the sections: their files, their text in a memory head
+dashboard.py   the context measured, and told to the model
+boarding.py    the desk once a prompt is planned: the dashboard added, what is kept of the plan
 running.py     who runs the tools in an answer: the interface that the loop calls
 
 schemas.py     the eight tools as they are offered

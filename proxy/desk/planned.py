@@ -38,6 +38,7 @@ class DeskInput:
     rules: str = ""  # for using the tools: before the sections, once they are offered
     schemas: tuple[Json, ...] = ()  # definitions, sorted; () where none can be offered
     offered: Offered | None = None  # they are offered in this session already
+    ended: bool = False  # the offer has ended: their schemas stay until the next fold, then they are offered no more
     at_once: bool = False  # to be offered from the first request on
     marks: tuple[Marked, ...] = ()  # that stand, oldest first
     limit: int | None = None  # tokens of context that pressure is measured against

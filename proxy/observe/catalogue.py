@@ -28,6 +28,7 @@ from proxy.observe.labels import (
     SHARED_REASON,
     SHARED_STATE,
     STAGE,
+    TOOL_ROUND,
     UPSTREAM,
     UPSTREAM_ERROR,
     Labels,
@@ -256,6 +257,13 @@ class Catalogue:
             "What memory's model has proposed, and whether it was kept. unreadable: an answer of which nothing could "
             "be read.",
             {"op": OPERATION, "result": ("kept", "refused")},
+        )
+        self.memory_tool_rounds = self._counter(
+            "olvido_memory_tool_rounds",
+            "Rounds of answers that the client did not see, or not whole, since the model called its memory's tools in "
+            "them: it was asked again (continued); it has called the client's tools too (mixed); no further round was "
+            "left (stripped). failed: such an answer could not be finished, and the client's own request was sent.",
+            {"result": TOOL_ROUND},
         )
 
     def _upstreams(self) -> None:

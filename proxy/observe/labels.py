@@ -25,19 +25,20 @@ MECHANISM = tuple(each.name for each in fields(Mechanisms))
 RESULT = tuple(
     sorted(
         {"hit", "disabled", "client_off", "refresh", "absent", "failed", "no_identity", "verify", "judge", "memory"}
-        | {"command"}
+        | {"command", "tools"}
         | {"unreadable", "not_deterministic", "warming", "unavailable", "no_vector", "leans_on_context", "far"}
         | {"answer_gone", "reported", "context", "breaker", "regenerated", "rephrased", *BYPASSES, *UNSUITED, *REASONS}
     )
 )
 STAGE = (
-    *("identify", "resume", "command", "obey", "exact", "intent", "plan", "assemble"),
+    *("identify", "resume", "command", "obey", "exact", "intent", "desk", "plan", "assemble"),
     *("read_stream", "record", "store", "remember", "count", "ledger", "learn"),
-    *("archive", "contents", "retention", "verify", "judge", "memory", "end", "files"),
+    *("archive", "contents", "retention", "verify", "judge", "memory", "end", "files", "tools"),
 )
 UPSTREAM_ERROR = "an HTTP status; `upstream_unreachable`, `upstream_broken`, `upstream_timeout`; `cut`: broke off"
 FACT: Sequence[str] = get_args(FactStatus)
 JOB_RESULT = ("done", "nothing", "put-off", "unaffordable", "given-up", "left")
+TOOL_ROUND = ("continued", "mixed", "stripped", "failed")
 OPERATION = (*get_args(OperationName), "event", "summary", "slug", "unreadable")
 ROWS: Sequence[str] = get_args(RowKind)
 SHARED_PART = (

@@ -2,6 +2,12 @@
 requests, built once for a process (`proxy/services.py` composes them), and the context of one request.
 
 chat.py         the way itself, from bytes to answer, a stage a line (start reading here)
+desk.py         the desk of a request, where the model manages its own memory
+desk_states.py  for it: what this process knows of the desks of sessions
+tool_loop.py    an answer in which the model calls tools of ours: round after round, spliced into one
+tool_stream.py  for it: the answer as a stream, on its way to the client
+tool_turns.py   for it: the decision after each round, and what is kept of it
+tool_rounds.py  for it: the upstream calls of such an answer, their prompts and accounts
 record.py       after the answer: ledger, metrics, session, stored answer, what was said; scopes that were answered
 ledger.py       for it: the row of costs and savings, and the contents where they are kept
 commanding.py   commands as whole messages (/remember, /clear, …), carried out and answered by the system
@@ -27,6 +33,7 @@ from proxy.memory.learn import Learner, Obedience
 from proxy.memory.library import Library
 from proxy.observe.metrics import Metrics
 from proxy.pipeline.commanding import Commander
+from proxy.pipeline.desk import Desks
 from proxy.pipeline.ending_sessions import Ends
 from proxy.pipeline.own_requests import Verifier
 from proxy.pipeline.record import AnsweredScopes, Recorder
@@ -61,6 +68,7 @@ class Services:
     obedience: Obedience
     commander: Commander | None  # None: no message is a command
     ends: Ends
+    desks: Desks
     files: Files | None  # None: memory is in the database alone
     curator: Curator | None  # None: memory does without a model
     recorder: Recorder

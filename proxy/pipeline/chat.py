@@ -1,14 +1,16 @@
 """The way of a request, from bytes to answer. Start reading here.
 
-    bytes ─ parse ─ identify ─ resume ─ command ─ obey ─ exact ─ intent ─ plan ─ assemble ─ forward ─▶ client
-                       │          │        │        │       │       │       │                   │
-                     scope,    history  /clear,  what is  answer  answer  memory             record, learn
-                     session            …        to be    cache   index                      (after the answer)
+    bytes ─ parse ─ identify ─ resume ─ command ─ obey ─ exact ─ intent ─ desk ─ plan ─ assemble ─ forward ─▶ client
+                       │          │        │        │       │       │      │      │                   │
+                     scope,    history  /clear,  what is  answer  answer  tools  memory            record, learn
+                     session            …        to be    cache   index                            (after the answer)
                                                  forgotten
 
 A command to forget is obeyed in every mode, and is answered from no memory: it goes from `obey` to `plan`. A message
 that is nothing but a command (`memory.commands`) is answered by the system; from there on the request is as if earlier
-ones, and what a `/clear` has cleared, had never been said.
+ones, and what a `/clear` has cleared, had never been said. Where the model manages its own memory (`memory.tools`), its
+desk is opened before the prompt is planned, and the tools are run while the answer is forwarded (tool_loop.py); what is
+recorded and learnt stays what the client has sent and got.
 
 Every stage of ours runs in an attempt: a deadline, a timing, and a fallback that lets the request go on as if the
 stage did not exist. Early return is reuse.
@@ -20,11 +22,13 @@ from time import perf_counter
 
 from proxy.context import layout
 from proxy.conversation import identify, whole_commands
+from proxy.desk.running import ToolRunner
 from proxy.errors import FAILED, InvalidJson, OlvidoError
 from proxy.memory import commands
 from proxy.memory.commands import Order
-from proxy.pipeline import RequestContext, Services, commanding
+from proxy.pipeline import RequestContext, Services, commanding, tool_loop
 from proxy.pipeline.commanding import Given
+from proxy.pipeline.desk import OpenDesk
 from proxy.protocol import headers as wire_headers
 from proxy.protocol.answers import answer_of
 from proxy.protocol.chat import chain_of
@@ -59,6 +63,7 @@ LOOKUP_DEADLINE = 2.0
 COMMAND_DEADLINE = 4.0  # what it was to change has not been changed then
 OBEY_DEADLINE = 2.0  # after that the order is carried out in the background
 INTENT_DEADLINE = 0.5  # an answer from the upstream begins in about as long
+DESK_DEADLINE = 2.0
 PLAN_DEADLINE = 2.0
 
 BYTES_PER_TOKEN = 4  # estimate for a body whose messages can't be read
@@ -114,8 +119,10 @@ async def _from_upstream(context: RequestContext, miss: ReuseMiss) -> Answer:
     if miss.doubt is not None and (judging := context.services.judging) is not None:
         judging.consider(context.incoming, context.identity, miss)
     try:
-        planned = await _plan(context)
-        answer = await _forward(context, context.exchange(miss, planned, context.route.upstream.name))
+        desk = await _open_desk(context)
+        planned = await _boarded(context, desk, await _plan(context, desk))
+        exchange = context.exchange(miss, planned, context.route.upstream.name)
+        answer = await _forward(context, exchange, _runner(context, desk, planned))
     except Exception as error:
         if key is not None:
             flights.fail(key, miss.lead, (error if isinstance(error, OlvidoError) else OlvidoError(FAILED)).answer())
@@ -275,7 +282,8 @@ async def _reuse(context: RequestContext) -> ReuseHit | ReuseMiss | Answer:
     upstream = exact.addressee(context.route.upstream.name, context.incoming.query, context.incoming.headers)
     reuse = await _exact(context, upstream)
     if isinstance(reuse, ReuseMiss):
-        reuse = await _intent(context, upstream, reuse)
+        has_desk = context.services.desks.is_wanted(context.directives)
+        reuse = replace(reuse, intent="tools") if has_desk else await _intent(context, upstream, reuse)
     return await _share(context, reuse, landed) if isinstance(reuse, ReuseMiss) else reuse
 
 
@@ -357,17 +365,50 @@ def _replay(context: RequestContext, hit: ReuseHit) -> Answer | None:
     return context.labelled(answer, exchange)
 
 
-async def _plan(context: RequestContext) -> Plan:
+async def _open_desk(context: RequestContext) -> OpenDesk | None:
+    """Returns the desk of a request, with its new messages numbered; None if it has none."""
+    desks = context.services.desks
+    if not desks.is_wanted(context.directives) or "identify" in context.attempts.failed:
+        return None
+    upstream = context.route.upstream.config
+    work = desks.opened(context.incoming, context.request, context.identity, context.directives, upstream)
+    return await context.attempts.run("desk", work, fallback=None, deadline=DESK_DEADLINE)
+
+
+async def _boarded(context: RequestContext, desk: OpenDesk | None, planned: Plan) -> Plan:
+    """Returns the plan with the dashboard. If what it has decided about the desk cannot be kept, which the next request
+    would have to know, the client's own messages are sent."""
+    if desk is None or planned.desk is None:
+        return planned
+    fallback = replace(layout.original(planned, "stage=desk"), desk=None)
+    work = context.services.desks.boarded(desk, planned)
+    return await context.attempts.run("desk", work, fallback=fallback, deadline=DESK_DEADLINE)
+
+
+def _runner(context: RequestContext, desk: OpenDesk | None, planned: Plan) -> ToolRunner | None:
+    """Returns the runner of the tools in the answer; None if there is nothing to run."""
+    if desk is None:
+        return None
+    services, attempts = context.services, context.attempts
+    work = partial(services.desks.runner, desk, planned, services.library, attempts)
+    return attempts.call("desk", work, fallback=None)
+
+
+async def _plan(context: RequestContext, desk: OpenDesk | None) -> Plan:
     planner, upstream = context.services.planner, context.route.upstream.config
     fallback = Plan("fail-open", PromptTokens(0, 0), "stage=plan")
     if "identify" in context.attempts.failed:  # no scope, so nothing is remembered
         work = planner.count(context.request, context.identity, upstream)
     else:
-        work = planner.plan(context.incoming, context.request, context.identity, context.directives, upstream)
+        told = None if desk is None else desk.input
+        work = planner.plan(context.incoming, context.request, context.identity, context.directives, upstream, told)
     return await context.attempts.run("plan", work, fallback=fallback, deadline=PLAN_DEADLINE)
 
 
-async def _forward(context: RequestContext, exchange: Exchange) -> Answer:
+async def _forward(context: RequestContext, exchange: Exchange, runner: ToolRunner | None = None) -> Answer:
+    """Returns the upstream's answer. `runner`: runs tools of ours in it; None: the model was offered none."""
+    if runner is not None:
+        return await tool_loop.answered(context, exchange, runner)
     services, attempts = context.services, context.attempts
     made: dict[str, Prompt] = {}  # by upstream, in the order they were asked
     unmade = Prompt(exchange.request.raw, layout.original(exchange.plan, "stage=assemble"))

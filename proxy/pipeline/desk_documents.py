@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from proxy.config.memory import DeskSections
+from proxy.desk.sections import file_of
 from proxy.desk.tools import section_of
 from proxy.storage.desk import MOST_DOCUMENTS, DeskStore
 from proxy.types.desk import Document, SectionName
 
 TRIES = 4  # to write where others write, too
-BY_PROJECT: frozenset[SectionName] = frozenset({"project_context", "current_task"})
 
 Merge = Callable[[str, str, str], str]  # (base, model's, person's) → merged
 
@@ -48,7 +48,7 @@ class Documents:
 
     def file_of(self, section: SectionName) -> str:
         """Returns the name of a section's file, of this project where sections are a project's."""
-        return f"{section}-{self.project}.md" if self.project and section in BY_PROJECT else f"{section}.md"
+        return file_of(section, self.project)
 
     async def found(self, name: str) -> Document | None:
         """Returns a document; None if there is none, or it was removed."""

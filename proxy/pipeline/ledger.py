@@ -13,30 +13,40 @@ from proxy.types import Contents, Delivery, Exchange, LedgerRow, Message, Price,
 
 
 def forwarded(
-    exchange: Exchange, delivery: Delivery, generated: int, price: Price, attempts: Attempts, total: float
+    exchange: Exchange,
+    delivery: Delivery,
+    generated: int,
+    price: Price,
+    attempts: Attempts,
+    total: float,
+    spent: float | None = None,
 ) -> LedgerRow:
-    """Returns the row of a request that an upstream answered. `generated`: tokens of the answer by our count, if the
-    upstream reported none. `total`: seconds."""
+    """Returns the row of a request that an upstream answered, the sum of all rounds if it took several. `generated`:
+    tokens of the answer by our count, if the upstream reported none. `total`: seconds. `spent`: US dollars of several
+    rounds, each at its upstream's price."""
     plan, tokens, usage = exchange.plan, exchange.plan.tokens, delivery.usage
     # Requests that failed are assumed not to be billed.
     unbilled = usage is None and delivery.outcome in ("upstream_error", "our_error")
-    counted = usage or Usage(0 if unbilled else tokens.sent, 0 if unbilled else generated)
-    cost = cost_of(counted, price)
+    counted = usage or Usage(
+        0 if unbilled else tokens.sent * max(1, len(delivery.rounds)), 0 if unbilled else generated
+    )
+    cost = cost_of(counted, price) if spent is None else spent
     is_changed = plan.messages is not None and not unbilled
+    alone = _alone(delivery, counted, is_changed=is_changed)
     return LedgerRow(
         **_common(exchange, attempts, total),
         upstream=delivery.upstream,
         source="upstream",
         status=delivery.status,
         outcome=delivery.outcome,
-        tokens_original=tokens.original if is_changed else counted.prompt_tokens,
+        tokens_original=tokens.original if is_changed else alone.prompt_tokens,
         tokens_sent=counted.prompt_tokens,
         tokens_cached=counted.cached_tokens,
         tokens_billed=counted.prompt_tokens,
         tokens_completion=counted.completion_tokens,
         measured=usage is not None,
         cost=cost,
-        cost_saved=_passed_through(tokens, counted, price) - cost if is_changed else 0.0,
+        cost_saved=(_passed_through(tokens, alone, price) if is_changed else cost_of(alone, price)) - cost,
         mechanisms=dict(tokens.mechanisms.items()) if is_changed else {},
         tokens_busted=tokens.busted if is_changed else 0,
         upstream_seconds=delivery.upstream_seconds,
@@ -113,6 +123,15 @@ def cost_of(usage: Usage, price: Price) -> float:
     dearer = max(price.input, price.write) - price.input
     prompt = usage.cached_tokens * price.cached + new * price.input + written * dearer
     return (prompt + usage.completion_tokens * price.output) / 1_000_000
+
+
+def _alone(delivery: Delivery, counted: Usage, *, is_changed: bool) -> Usage:
+    """Returns the usage of an answer without the rounds that the client has not asked for: the completion of the last,
+    with the prompt of the first; if the client's own request was sent at last, with that one's."""
+    told = [each.usage for each in delivery.rounds if each.usage is not None]
+    if not told:
+        return counted
+    return replace(told[0], completion_tokens=told[-1].completion_tokens) if is_changed else told[-1]
 
 
 def _passed_through(tokens: PromptTokens, counted: Usage, price: Price) -> float:

@@ -272,17 +272,30 @@ class Recorder:
     def _row(
         self, exchange: Exchange, delivery: Delivery, generated: int, attempts: Attempts, total: float
     ) -> LedgerRow:
-        plan, usage = exchange.plan, delivery.usage
+        plan = exchange.plan
+        # Only the first of several rounds was sent the prompt that was counted, and nothing else.
+        asked, usage = delivery.upstream, delivery.usage
+        if delivery.rounds:
+            asked, usage = delivery.rounds[0].upstream, delivery.rounds[0].usage
         if usage is not None:
-            whose, measured = (delivery.upstream, exchange.request.model), usage.prompt_tokens
+            whose, measured = (asked, exchange.request.model), usage.prompt_tokens
             self.shared.calibrations.rough.observe(*whose, counted=plan.tokens.rough, measured=measured)
             self.shared.calibrations.exact.observe(*whose, counted=plan.tokens.counted, measured=measured)
             # A fallback has not seen what the prompt begins with.
-            seen = plan.tokens.expected if delivery.upstream == exchange.upstream else 0
+            seen = plan.tokens.expected if asked == exchange.upstream else 0
             self.shared.calibrations.caches.observe(*whose, usage, repeated=seen)
         price = self._price(delivery.upstream, exchange.request.model)
-        row = ledger_row.forwarded(exchange, delivery, generated, price, attempts, total)
+        row = ledger_row.forwarded(
+            exchange, delivery, generated, price, attempts, total, self._spent(exchange, delivery)
+        )
         return row if _is_known(exchange, delivery) else replace(row, scope=UNANSWERED, session=UNANSWERED)
+
+    def _spent(self, exchange: Exchange, delivery: Delivery) -> float | None:
+        """Returns the dollars of several rounds; None if there was one, or nobody knows."""
+        told = [each for each in delivery.rounds if each.usage is not None]
+        model = exchange.request.model
+        costs = [ledger_row.cost_of(each.usage, self._price(each.upstream, model)) for each in told if each.usage]
+        return sum(costs) if costs else None
 
     def _price(self, upstream: str, model: str) -> Price:
         return price_for(self.router.named(upstream).config, model)
@@ -321,7 +334,7 @@ def _read(delivery: Delivery) -> Delivery:
     except (ValueError, RecursionError):
         return delivery
     model = model_of(completion) or delivery.model
-    return replace(delivery, completion=completion, usage=find_usage(completion), model=model)
+    return replace(delivery, completion=completion, usage=delivery.usage or find_usage(completion), model=model)
 
 
 def _read_and_chain(exchange: Exchange, delivery: Delivery) -> tuple[Delivery, tuple[bytes, ...]]:

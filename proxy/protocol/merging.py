@@ -36,7 +36,7 @@ def merge_delta(message: _Object, delta: Json) -> int:
         raise MisfitError("tool calls after something else")
     del delta["tool_calls"]
     message["tool_calls"] = known
-    return _merge_array(known, calls, _call_of, fragments=True) + merge(message, delta, fragments=True)
+    return _merge_array(known, calls, call_of, fragments=True) + merge(message, delta, fragments=True)
 
 
 def merge(into: _Object, new: _Object, *, fragments: bool) -> int:
@@ -102,7 +102,7 @@ def _entry_of(entries: list[Json], fragment: _Object) -> _Object | None:
     return own if same_type else None
 
 
-def _call_of(calls: list[Json], fragment: _Object) -> _Object | None:
+def call_of(calls: list[Json], fragment: _Object) -> _Object | None:
     """Finds the tool call that a fragment continues, and gives the fragment an `index` if it has none.
 
     Some upstreams number every call 0: another id together with a name begins another call. Gemini sends no index: an

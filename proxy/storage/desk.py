@@ -67,10 +67,10 @@ class DeskStore(Protocol):
     async def older(self, scope: str, name: str, limit: int = OLDER_VERSIONS) -> list[Document]:
         """Returns earlier versions of a document, the newest first."""
 
-    async def changed_documents(self, after: int, limit: int = 500) -> tuple[list[tuple[str, str]], int]:
-        """Returns scope and name of documents, of all scopes, that changed after change number `after`, oldest first,
-        and the number of the last: for files that follow them."""
-
     async def unwritten(self, scope: str, after: int, limit: int = 500) -> list[tuple[int, str, TapeLine]]:
         """Returns lines of all sessions of a scope in the order in which they were written, with their change numbers
         above `after`, and sessions: for tapes on disk. A line that was redacted comes again, without content."""
+
+    async def scrub(self, scope: str, values: Sequence[str]) -> None:
+        """Removes what says one of these forgotten values: lines of documents, older versions included, texts of events
+        and of hidden messages."""

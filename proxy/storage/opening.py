@@ -196,11 +196,11 @@ def _sqlite(
     )
     if database is None:
         return None
-    keeps_contents = shows_content(config)
+    keeps_contents, memory = shows_content(config), config.memory
     most = None if path else MOST_MEMORY + (keep.contents_mb * 2**20 if keeps_contents else 0)
     retention = Retention(
         database.writer,
-        Expiry(keep, keeps_contents, config.memory.archive_ttl, most, config.memory.tools.tape_ttl).work,
+        Expiry(keep, keeps_contents, memory.archive_ttl, most, tapes=memory.tools.tape_ttl).work,
         tasks,
         on_failure=on_failure,
         pace=Pace() if most is None else IN_MEMORY,
@@ -221,9 +221,8 @@ async def _postgres(
         settings, tasks, embedding=vectors_of(config), writing=writing, observed=observed
     )
     # Each step asks for a lock of the database: of all machines, one does the work.
-    expiry = PostgresExpiry(
-        settings.keep, shows_content(config), config.memory.archive_ttl, config.memory.tools.tape_ttl
-    )
+    memory = config.memory
+    expiry = PostgresExpiry(settings.keep, shows_content(config), memory.archive_ttl, tapes=memory.tools.tape_ttl)
     retention = Retention(database.writer, expiry.work, tasks, on_failure=on_failure)
     return database, secret, STORES, retention
 

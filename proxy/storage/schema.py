@@ -512,10 +512,9 @@ _DESK = (
     """,
     "CREATE INDEX desk_events_of_scope ON desk_events (scope_id, kind)",
     "CREATE INDEX desk_events_oldest ON desk_events (at)",
-    # Whatever changes gets a new number, as in `archive`. Texts are bytes: people's hold anything.
+    # Texts are bytes: people's hold anything.
     """
-    CREATE TABLE documents (
-        change INTEGER PRIMARY KEY AUTOINCREMENT,
+    CREATE TABLE desk_documents (
         scope_id INTEGER NOT NULL REFERENCES scopes,
         name TEXT NOT NULL,
         version INTEGER NOT NULL,
@@ -523,12 +522,11 @@ _DESK = (
         edited_by TEXT NOT NULL,
         removed INTEGER NOT NULL,
         text BLOB NOT NULL,
-        UNIQUE (scope_id, name)
+        PRIMARY KEY (scope_id, name)
     )
     """,
     """
-    CREATE TABLE document_versions (
-        number INTEGER PRIMARY KEY,
+    CREATE TABLE desk_older (
         scope_id INTEGER NOT NULL REFERENCES scopes,
         name TEXT NOT NULL,
         version INTEGER NOT NULL,
@@ -536,7 +534,7 @@ _DESK = (
         edited_by TEXT NOT NULL,
         removed INTEGER NOT NULL,
         text BLOB NOT NULL,
-        UNIQUE (scope_id, name, version)
+        PRIMARY KEY (scope_id, name, version)
     )
     """,
     # What a wipe has put aside of them, which only `restore` reads. `present`: it was no earlier version.
@@ -568,7 +566,7 @@ _DESK = (
     """,
     "CREATE INDEX wiped_desk_events_of_scope ON wiped_desk_events (scope_id)",
     """
-    CREATE TABLE wiped_documents (
+    CREATE TABLE wiped_desk_documents (
         number INTEGER PRIMARY KEY,
         until REAL NOT NULL,
         scope_id INTEGER NOT NULL REFERENCES scopes,
@@ -581,6 +579,11 @@ _DESK = (
         UNIQUE (scope_id, name, version)
     )
     """,
+    # Tokens by mechanism: what the model has pruned, what its own memory adds.
+    "ALTER TABLE rollups ADD COLUMN pruned INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE rollups ADD COLUMN desk INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE session_sums ADD COLUMN pruned INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE session_sums ADD COLUMN desk INTEGER NOT NULL DEFAULT 0",
 )
 
 MIGRATIONS: Mapping[str, Sequence[str]] = {  # statements of each step

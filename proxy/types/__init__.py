@@ -21,6 +21,7 @@ from proxy.types.answer import (
     ReuseEntry,
     ReuseHit,
     ReuseMiss,
+    Round,
     Served,
     StoredAnswer,
     StreamedBody,

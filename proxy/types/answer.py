@@ -50,6 +50,14 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
+class Round:
+    """One call of an upstream, of an answer that took several."""
+
+    upstream: str
+    usage: Usage | None  # None: not reported
+
+
+@dataclass(frozen=True, slots=True)
 class Delivery:
     """The outcome of a forwarded request, known once the last byte has passed or the stream has broken."""
 
@@ -58,13 +66,14 @@ class Delivery:
     upstream: str
     model: str  # as the upstream names it in its answer, else as asked for
     streamed: bool
-    usage: Usage | None = None
+    usage: Usage | None = None  # of all rounds
     completion: Mapping[str, Json] | None = None  # the whole `chat.completion`, None unless complete
     raw_completion: bytes | None = None  # the upstream's own bytes of it, if it was not streamed
     partial: Mapping[str, Json] | None = None  # the received part of a stream that broke
     retries: int = 0  # attempts after the first
     upstream_seconds: float = 0.0  # from sending to the last byte
     first_byte_seconds: float = 0.0
+    rounds: tuple[Round, ...] = ()  # in their order, of an answer that took several; (): it took one
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,6 +71,8 @@ class Sums:
     recall: int = 0
     overhead_seconds: float = 0.0
     memory: float = 0.0  # dollars that the model which helps memory has cost, in `cost` as well
+    pruned: int = 0  # tokens left out by the model
+    desk: int = 0  # tokens added by the model's own memory
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,18 @@ SessionSource = Literal["header", "client", "prompt_cache_key", "metadata", "cha
 Continuity = Literal["new", "continued", "branched", "regenerated"]
 # Kinds of stored rows. cut_links: links that are not stored, since a request has too many.
 RowKind = Literal[
-    "links", "cut_links", "turns", "states", "contents", "reuse", "ledger", "facts", "shelves", "jobs", "deletions"
+    "links",
+    "cut_links",
+    "turns",
+    "states",
+    "contents",
+    "reuse",
+    "ledger",
+    "facts",
+    "shelves",
+    "jobs",
+    "desks",
+    "deletions",
 ]
 Outcome = Literal["complete", "client_gone", "upstream_broken", "upstream_error", "our_error"]
 

@@ -65,6 +65,19 @@ def test_prompts_that_cannot_be_read_are_told_before_anything_is_served(
     assert main(["check-config", str(file)]) == 0
 
 
+def test_rules_that_cannot_be_read_are_told_before_anything_is_served(
+    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file.write_text(f"memory: {{tools: {{identity: {tmp_path}}}}}\n")
+    (tmp_path / "identity.en.md").write_bytes(b"")
+    for arguments in (["check-config", str(file)], ["serve", "--config", str(file)]):
+        assert main(arguments) == 2
+        assert "memory.tools.identity" in (said := capsys.readouterr().err)
+        assert "identity.en.md" in said
+    (tmp_path / "identity.en.md").write_text("Keep order.")
+    assert main(["check-config", str(file)]) == 0
+
+
 def test_one_that_is_not_there_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check-config", str(tmp_path / "nothing.yaml")]) == 2
     assert "nothing.yaml" in capsys.readouterr().err

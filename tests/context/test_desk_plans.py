@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 import msgspec
 import pytest
@@ -124,6 +125,24 @@ def test_tools_are_offered_half_way_to_the_pressure_at_which_they_are_needed() -
     assert used / (0.8 * 16_000) >= 0.25
 
 
+def test_tools_whose_offer_has_ended_stay_until_the_prompt_would_begin_anew() -> None:
+    desk, other = (Desk(at_once=True, sections="## Task\nship it") for _ in range(2))
+    turns = [each for number in range(20) for each in (user(f"{number}? {words(200)}"), assistant(words(200)))]
+    had, folds = [], []
+    for at in range(20):
+        desk.given["ended"] = at >= 3
+        made, twin = (each.plan(*turns[: 2 * at], user("go on"), prompt_limit=6_000) for each in (desk, other))
+        assert made.desk is not None
+        assert twin.state is not None
+        had.append(made.desk.has_tools)
+        folds.append(twin.state.fold)
+        if not made.desk.has_tools:
+            break
+    assert made.tools is None
+    assert had == [True] * at + [False]
+    assert [now != before for before, now in pairwise(folds[2:])] == [False] * (at - 3) + [True]
+
+
 def test_tools_are_offered_with_the_first_fold() -> None:
     desk = Desk(sections="## Task\nship it")
     turns = [each for number in range(40) for each in (user(f"{number}? {words(200)}"), assistant(words(200)))]
@@ -137,7 +156,7 @@ def test_marks_wait_until_they_pay() -> None:
     desk.plan(*said)
     desk.mark(said, 3, 5, 7, 9, 11, 13)
     reasons = []
-    for steps in range(80):
+    for steps in range(120):
         said += [calling(f"d{steps:08d}"), result(f"d{steps:08d}", "ok")]
         made = desk.plan(*said)
         assert made.desk is not None

@@ -212,7 +212,6 @@ class TestFacts:
         await house.put("a.md", "- i live in neuquen, and fish\n- likes tea\n", 1)
         await house.put("b.md", "- likes tea\n")
         await house.put("c.md", VALUE, scope=OTHER)
-        _, upto = await house.desks.changed_documents(0)
         forgets_a_fact(house)
         left = await house.desks.document(SCOPE, "a.md")
         assert left is not None
@@ -221,7 +220,18 @@ class TestFacts:
         assert [(each.version, each.text) for each in older] == [(2, left.text), (1, left.text)]
         assert await house.put("a.md", VALUE, 2) is None  # it was made of the text before
         assert (await house.text("b.md"), await house.text("c.md", OTHER)) == ("- likes tea\n", VALUE)
-        assert (await house.desks.changed_documents(upto))[0] == [(SCOPE, "a.md")]
+
+    async def test_a_value_that_is_no_fact_is_scrubbed_as_well(self, house: House) -> None:
+        await house.put("a.md", f"- {VALUE}\n- likes tea\n")
+        other = Edit("save_to_disk", "b.md", "", "else", version=1)
+        await house.note(Called("remember", VALUE, "ok", 1), Edit("remember", "city", "", VALUE, fact="f-1"), other)
+        await house.desks.write(SCOPE, "s-1", [replace(line("hidden 3"), content=message(VALUE)), line("3 asked")])
+        await house.desks.scrub(SCOPE, ["Neuquén"])
+        await house.desks.scrub(SCOPE, [])
+        assert await house.text("a.md") == "- forgotten\n- likes tea\n"
+        left = [Called("remember", "", "ok", 1), Edit("remember", "city", "", "", fact="f-1"), other]
+        assert await house.payloads() == left
+        assert await known(house) == ["3 asked"]
 
     async def test_a_removed_document_is_not_there_again(self, house: House) -> None:
         house.facts.put(SCOPE, [FACT])

@@ -352,50 +352,18 @@ class TestDocuments:
 
     async def test_of_removed_ones_so_many_are_remembered(self, house: House) -> None:
         for number in range(MOST_DOCUMENTS + 2):
-            await house.put(f"{number}.md", "x")
-            await house.put(f"{number}.md", None, 1)
+            for version, text in enumerate(("x", None)):
+                at = NOW + number
+                await house.desks.put(SCOPE, f"{number}.md", text, version=version, at=at, by="model")
         assert [await house.desks.document(SCOPE, f"{number}.md") for number in (0, 1)] == [None, None]
         assert await house.desks.older(SCOPE, "0.md") == []
         assert await house.desks.document(SCOPE, "2.md") is not None
-
-    async def test_who_follows_documents_is_told_of_each_that_changed(self, house: House) -> None:
-        assert await house.desks.changed_documents(0) == ([], 0)
-        await house.put("a.md", "one")
-        await house.put("b.md", "one", scope=OTHER)
-        found, upto = await house.desks.changed_documents(0)
-        assert found == [(SCOPE, "a.md"), (OTHER, "b.md")]
-        await house.put("a.md", None, 1)
-        assert await house.desks.changed_documents(0, limit=1) == ([(OTHER, "b.md")], upto)
-        assert (await house.desks.changed_documents(upto))[0] == [(SCOPE, "a.md")]
 
     async def test_of_processes_that_write_at_once_one_does(self, houses: list[House]) -> None:
         for version in range(3):
             wrote = await asyncio.gather(*(house.put("a.md", f"by {at}", version) for at, house in enumerate(houses)))
             (winner,) = (each for each in wrote if each is not None)
             assert await houses[0].desks.document(SCOPE, "a.md") == winner
-
-    async def test_no_change_is_missed_by_who_follows(self, houses: list[House]) -> None:
-        follower, *writers = houses
-        told: list[tuple[str, str]] = []
-        upto = 0
-
-        async def write(at: int, house: House) -> None:
-            for number in range(6):
-                assert await house.put(f"{number}.md", "x", scope=f"tenant/{at}") is not None
-
-        async def follow() -> None:
-            nonlocal upto
-            found, upto = await follower.desks.changed_documents(upto)
-            told.extend(found)
-
-        tasks = Tasks()
-        writing = [tasks.spawn(write(at, house), name="a writer") for at, house in enumerate(writers)]
-        while not all(each.done() for each in writing):
-            await follow()
-            await asyncio.sleep(0)
-        await asyncio.gather(*writing)
-        await follow()
-        assert sorted(told) == sorted((f"tenant/{at}", f"{number}.md") for at in range(3) for number in range(6))
 
 
 # A write of one of two processes: messages, by name, and how many events.
@@ -518,5 +486,5 @@ async def test_off_keeps_nothing() -> None:
         [],
     )
     assert (await store.documents(SCOPE), await store.document(SCOPE, "a.md")) == ([], None)
-    assert (await store.older(SCOPE, "a.md"), await store.changed_documents(3)) == ([], ([], 3))
+    assert await store.older(SCOPE, "a.md") == []
     assert await store.unwritten(SCOPE, 0) == []

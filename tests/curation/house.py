@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from proxy.config.model import MemoryModel as Settings
+from proxy.config.memory import MemoryModel as Settings
 from proxy.curation.arming import Arming
 from proxy.curation.doing import Doing
 from proxy.curation.model import Reply

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from proxy.config.model import MemoryFiles
+from proxy.config.memory import MemoryFiles
 from proxy.files.names import folder_of
 from proxy.files.serving import Files, LibraryMemory
 from proxy.memory.library import Library

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.config.model import Memory
+from proxy.config.memory import Memory
 from proxy.memory.edits import (
     LATEST,
     WIDEST,

@@ -25,6 +25,7 @@ from proxy.types import (
     Price,
     PromptTokens,
     ReuseMiss,
+    Round,
     Trail,
     Usage,
 )
@@ -41,12 +42,21 @@ MANAGED = Plan(
 )
 
 
-def row(plan: Plan, usage: Usage | None, outcome: Outcome = "complete", *, price: Price = PRICE) -> LedgerRow:
+def row(
+    plan: Plan,
+    usage: Usage | None,
+    outcome: Outcome = "complete",
+    *,
+    price: Price = PRICE,
+    rounds: tuple[Round, ...] = (),
+    spent: float | None = None,
+) -> LedgerRow:
     exchange = Exchange(
         incoming(REQUEST.raw), REQUEST, identity(REQUEST), Directives(), ReuseMiss("absent"), plan, "up", started=0.0
     )
-    delivery = Delivery(outcome, 200 if outcome == "complete" else 0, "up", "m", streamed=False, usage=usage)
-    return ledger_row.forwarded(exchange, delivery, 7, price, Attempts(lambda _stage, _reason: None), 0.1)
+    status = 200 if outcome == "complete" else 0
+    delivery = Delivery(outcome, status, "up", "m", streamed=False, usage=usage, rounds=rounds)
+    return ledger_row.forwarded(exchange, delivery, 7, price, Attempts(lambda _stage, _reason: None), 0.1, spent)
 
 
 @pytest.mark.parametrize("kind", ["untouched", "over-budget", "fail-open"])
@@ -68,6 +78,30 @@ def test_what_was_changed_is_compared_with_what_it_would_have_cost() -> None:
         50,
         MANAGED.trail,
     )
+
+
+def test_the_rounds_of_an_answer_are_one_row_and_only_the_clients_own_would_have_been_paid_without_us() -> None:
+    rounds = (Round("up", Usage(390, 30, 200)), Round("up", Usage(450, 10, 390)))
+    got = row(MANAGED, Usage(840, 40, 590), rounds=rounds)
+    assert (got.tokens_original, got.tokens_sent, got.tokens_cached, got.tokens_completion) == (1_000, 840, 590, 40)
+    assert got.cost == pytest.approx((250 * 1.0 + 590 * 0.1 + 40 * 4.0) / 1e6)
+    assert got.cost_saved == pytest.approx((100 * 1.0 + 900 * 0.1 + 10 * 4.0) / 1e6 - got.cost)
+
+
+def test_rounds_that_came_to_nothing_cost_more_than_the_clients_own_request() -> None:
+    rounds = (Round("up", Usage(390, 30)), Round("up", None), Round("up", Usage(1_000, 10)))
+    got = row(Plan("fail-open", PromptTokens(1_000, 1_000)), Usage(1_390, 40), rounds=rounds)
+    assert (got.tokens_original, got.tokens_sent) == (1_000, 1_390)
+    assert got.cost_saved == pytest.approx(-(390 * 1.0 + 30 * 4.0) / 1e6)
+
+
+def test_rounds_of_several_upstreams_are_paid_at_their_own_prices() -> None:
+    assert row(MANAGED, Usage(840, 40), spent=0.5).cost == 0.5
+
+
+def test_rounds_whose_usage_nobody_tells_are_estimated() -> None:
+    got = row(MANAGED, None, rounds=(Round("up", None), Round("up", None)))
+    assert (got.tokens_sent, got.measured) == (800, False)
 
 
 WRITTEN = Price(input=1.0, cached=0.1, write=1.25, output=4.0)

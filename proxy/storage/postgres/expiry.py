@@ -15,7 +15,6 @@ from proxy.storage.postgres.jobs import said
 from proxy.storage.postgres.ledger import condense
 from proxy.storage.postgres.migrating import RETENTION_LOCK, try_lock
 from proxy.storage.retention import BUCKETS, BYTES, CARDS, HOUR, LINKS, MOST_STEPS, ROWS, SWEEPS, Step, Work
-from proxy.storage.stores import desk_expiry
 from proxy.storage.stores.job_expiry import leaving
 from proxy.storage.stores.ledger import MINUTE
 
@@ -63,8 +62,8 @@ class PostgresExpiry:
     keep: Keep
     keeps_contents: bool
     turns: float  # seconds that one is kept
-    tapes: float = 0.0  # seconds that a line or an event of a desk is kept; 0: for ever
     links: int = LINKS  # that a step looks through
+    tapes: float = 0.0  # seconds that a line of a tape is kept; 0: for ever
     _swept: tuple[int, bytes] = (0, b"")  # scope and link up to which the links were looked through
 
     def work(self, now: float) -> Iterator[Work]:
@@ -80,7 +79,7 @@ class PostgresExpiry:
             until = now - keep.requests
             yield Work("requests", _deleting(EXPIRED_ROWS, until=until, limit=ROWS), MOST_STEPS)
             yield Work("sessions", _deleting(EXPIRED_CARDS, until=until, limit=CARDS), MOST_STEPS)
-        for each in (*leaving(now, keep.requests, self.turns), *desk_expiry.leaving(now, self.tapes)):
+        for each in leaving(now, keep.requests, self.turns, self.tapes):
             statement = each.deleting(skips=True)
             step = _deleting(said(statement).encode(), until=each.until, limit=ROWS)
             yield Work(each.table, step, MOST_STEPS)

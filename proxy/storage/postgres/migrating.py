@@ -14,7 +14,7 @@ from proxy.storage.postgres.schema import MIGRATIONS
 # Numbers of advisory locks: that of upgrades, and those of other work that one process does at a time. Any will do that
 # nobody else uses in this database.
 LOCK = 0x6F6C7669646F  # "olvido"
-LEDGER_LOCK, CONTENTS_LOCK, RETENTION_LOCK, ERASING_LOCK, DOCUMENTS_LOCK = (LOCK + number for number in range(1, 6))
+LEDGER_LOCK, CONTENTS_LOCK, RETENTION_LOCK, ERASING_LOCK = LOCK + 1, LOCK + 2, LOCK + 3, LOCK + 4
 
 _STEPS = "SELECT name FROM migrations ORDER BY name"
 # In one statement: another process may be creating both at this moment, and they appear together.

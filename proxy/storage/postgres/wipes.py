@@ -16,7 +16,7 @@ from proxy.types import Fact
 
 # The tables, and the columns that tell a row from all others.
 _TABLES = {"wiped_facts": "number", "wiped_archive": "number", "wiped_links": "scope_id, link, turn"}
-_DESK_TABLES = dict.fromkeys(("wiped_desk_lines", "wiped_desk_events", "wiped_documents"), "number")
+_DESK_TABLES = dict.fromkeys(("wiped_desk_lines", "wiped_desk_events", "wiped_desk_documents"), "number")
 _TURN = ("parent", "session_id", "turn", "at", "dimensions", "vectors", "utterances", "messages")
 
 

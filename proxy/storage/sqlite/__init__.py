@@ -13,7 +13,7 @@ would need as well is in the folder above.
 | reuse.py | entries for reuse by intent, their vectors, the reuse log |
 | facts.py | facts |
 | jobs.py | jobs of memory's model |
-| desk.py | tapes, events and documents of memory that the model manages itself |
+| desk.py | desks: tapes, events, documents |
 | wipes.py | wiped memories, put aside for a while |
 | archive.py | archived turns with the vectors of their passages |
 | expiry.py | the job that lets a database forget: sums, what has expired, free pages, a limit of size in memory |

@@ -8,7 +8,7 @@ from proxy.storage.database import Database
 from proxy.storage.sqlite import jobs
 from proxy.storage.stores.desk import DatabaseDesks
 from proxy.storage.stores.desk_forgetting import DeskForgetting
-from proxy.storage.stores.desk_rows import CHANGED, LINE, DeskDialect
+from proxy.storage.stores.desk_rows import LINE, DeskDialect
 
 _WITH = f"SELECT {LINE}, {{content}} FROM desk_lines WHERE desk = :desk AND link = :link"  # noqa: S608 (our own text)
 WITH_CONTENT, WITHOUT_CONTENT = _WITH.format(content="content"), _WITH.format(content="NULL")
@@ -29,8 +29,6 @@ DIALECT = DeskDialect(
     known=jobs.DIALECT,
     lines_with=_lines_with,
     rewrite=REWRITE,
-    changing=lambda _: None,  # the transaction has the whole file
-    changed=lambda connection, values: connection.execute(CHANGED, values).fetchall(),
 )
 FORGETTING = DeskForgetting(DIALECT)
 

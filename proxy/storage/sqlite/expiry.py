@@ -11,7 +11,6 @@ from proxy.config.model import Keep
 from proxy.storage.retention import BUCKETS, BYTES, CARDS, HOUR, LINKS, MOST_STEPS, ROWS, SWEEPS, Step, Work
 from proxy.storage.sqlite import contents, wipes
 from proxy.storage.sqlite.ledger import condense
-from proxy.storage.stores import desk_expiry
 from proxy.storage.stores.job_expiry import leaving
 from proxy.storage.stores.ledger import MINUTE
 
@@ -73,7 +72,7 @@ _OLDEST = (
     _oldest("summaries", "number", "at"),
     _oldest("desk_lines", "change", "at"),
     _oldest("desk_events", "id", "at"),
-    _oldest("document_versions", "number", "at"),
+    _oldest("desk_older", "scope_id, name, version", "at"),
 )
 _OLDEST_CONTENTS = _oldest("contents", "id", "id", "RETURNING size")
 # The row with the highest number of all is never deleted, see reuse.py.
@@ -111,15 +110,15 @@ _FORGOTTEN = """
 """
 # Documents are a person's, and a desk gives the numbers of its lines.
 _BY_NUMBER = tuple(
-    f"DELETE FROM {table} WHERE {key} IN (SELECT {key} FROM {table} ORDER BY {age} DESC LIMIT -1 OFFSET :most)"  # noqa: S608 (our own names)
-    for table, key, age in (("documents", "change", "change"), ("desks", "id", "last_at"))
+    f"DELETE FROM {table} WHERE ({key}) IN (SELECT {key} FROM {table} ORDER BY {age} DESC LIMIT -1 OFFSET :most)"  # noqa: S608 (our own names)
+    for table, key, age in (("desk_documents", "scope_id, name", "at"), ("desks", "id", "last_at"))
 )
 # The number of rows that wipes have put aside, and the end of the first of these wipes.
 _ASIDE = """
     SELECT count(*), min(until) FROM (
         SELECT until FROM wiped_facts UNION ALL SELECT until FROM wiped_archive UNION ALL SELECT until FROM wiped_links
         UNION ALL SELECT until FROM wiped_desk_lines UNION ALL SELECT until FROM wiped_desk_events
-        UNION ALL SELECT until FROM wiped_documents
+        UNION ALL SELECT until FROM wiped_desk_documents
     )
 """
 
@@ -132,8 +131,8 @@ class Expiry:
     keeps_contents: bool
     turns: float  # seconds that one is kept
     most_bytes: int | None = None  # of all pages in use; None: as much as the disk holds
-    tapes: float = 0.0  # seconds that a line or an event of a desk is kept; 0: for ever
     links: int = LINKS  # that a step looks through
+    tapes: float = 0.0  # seconds that a line of a tape is kept; 0: for ever
     _swept: tuple[int, bytes] = (0, b"")  # scope and link up to which the links were looked through
 
     def work(self, now: float) -> Iterator[Work]:
@@ -145,7 +144,7 @@ class Expiry:
             until = now - keep.requests
             yield Work("requests", _deleting(EXPIRED_ROWS, until=until, limit=ROWS), MOST_STEPS)
             yield Work("sessions", _deleting(EXPIRED_CARDS, until=until, limit=CARDS), MOST_STEPS)
-        for each in (*leaving(now, keep.requests, self.turns), *desk_expiry.leaving(now, self.tapes)):
+        for each in leaving(now, keep.requests, self.turns, self.tapes):
             yield Work(each.table, _deleting(each.deleting(), until=each.until, limit=ROWS), MOST_STEPS)
         if keep.contents or not self.keeps_contents:
             until = now - keep.contents if self.keeps_contents else float("inf")

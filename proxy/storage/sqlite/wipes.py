@@ -14,7 +14,7 @@ from proxy.storage.stores.wipes import DatabaseWipes, WipeStatements
 from proxy.types import Fact
 
 _TABLES = ("wiped_facts", "wiped_archive", "wiped_links")
-_DESK_TABLES = ("wiped_desk_lines", "wiped_desk_events", "wiped_documents")
+_DESK_TABLES = ("wiped_desk_lines", "wiped_desk_events", "wiped_desk_documents")
 
 
 def _own(*statements: str) -> tuple[str, ...]:

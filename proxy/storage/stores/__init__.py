@@ -7,7 +7,7 @@ archive.py    the archive of turns
 contents.py   bodies of requests and answers
 desk.py       tapes, events and documents of desks
 desk_changes.py   the transactions of desks; desk_rows.py their rows and statements; desk_payloads.py events as bytes
-desk_expiry.py    tapes whose time has passed; desk_forgetting.py how forgetting reaches them
+desk_forgetting.py    how forgetting reaches desks
 facts.py      facts of users
 job_changes.py    the transactions of jobs; job_rows.py their rows and statements
 job_expiry.py     jobs whose time has passed; job_forgetting.py how forgetting reaches them

@@ -1,23 +1,22 @@
 """Desks in a database. The statements are those of its kind."""
 
-import asyncio
 import secrets
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from proxy.storage.database import LONG_SECONDS, Database, Store
+from proxy.storage.database import Database, Store
 from proxy.storage.desk import MOST_BYTES, MOST_DOCUMENTS, OLDER_VERSIONS
-from proxy.storage.pending import JOBS
+from proxy.storage.pending import DELETIONS, DESKS
 from proxy.storage.scoped_writes import ScopedWrites
 from proxy.storage.stores import desk_rows as rows
 from proxy.storage.stores.desk_changes import FULL, DeskChanges
+from proxy.storage.stores.desk_forgetting import DeskForgetting
 from proxy.storage.stores.desk_rows import DeskDialect
 from proxy.storage.transactions import carried_out
 from proxy.types.desk import DeskCard, DeskEvent, DeskNews, Document, EditedBy, TapeLine
 
 T = TypeVar("T")
 
-LOOKS, BETWEEN = 5, 0.01  # for changes of documents, while others are writing some, and the seconds between two looks
 _ALL = 2**62  # above every number of a row
 
 
@@ -28,7 +27,8 @@ class DatabaseDesks(Store):
         super().__init__(database)
         self._dialect = dialect
         self._changes = DeskChanges(dialect)
-        self._writes = ScopedWrites(database.writer, JOBS)  # somebody waits for each, as there
+        self._forgetting = DeskForgetting(dialect)
+        self._writes = ScopedWrites(database.writer, DESKS)
 
     async def since(self, scope: str, session: str, event: int, line: int) -> DeskNews:
         def read(connection: Any, desk: int) -> DeskNews:
@@ -98,19 +98,6 @@ class DatabaseDesks(Store):
     async def older(self, scope: str, name: str, limit: int = OLDER_VERSIONS) -> list[Document]:
         return await self._rows(scope, rows.OLDER, rows.document_of, name=name, limit=max(0, limit))
 
-    async def changed_documents(self, after: int, limit: int = 500) -> tuple[list[tuple[str, str]], int]:
-        values = {"after": after, "limit": max(0, limit)}
-
-        def look(connection: Any) -> list[Sequence[Any]] | None:
-            return self._dialect.changed(connection, values)
-
-        await self._writes.settled()
-        for _ in range(LOOKS):
-            if (found := await self._database.read(look, LONG_SECONDS)) is not None:
-                return [(scope, name) for scope, name, _ in found], max([after, *(change for *_, change in found)])
-            await asyncio.sleep(BETWEEN)
-        return [], after  # the next call finds them
-
     async def unwritten(self, scope: str, after: int, limit: int = 500) -> list[tuple[int, str, TapeLine]]:
         def of(row: Sequence[Any]) -> tuple[int, str, TapeLine]:
             change, session, *line = row
@@ -118,9 +105,17 @@ class DatabaseDesks(Store):
 
         return await self._rows(scope, rows.UNWRITTEN, of, after=after, limit=max(0, limit))
 
-    async def _carried_out(self, scope: str, step: Callable[[Any], T]) -> T:
+    async def scrub(self, scope: str, values: Sequence[str]) -> None:
+        if self.keeps and values:
+            said = [("", value) for value in values]
+            await self._carried_out(
+                scope, lambda connection: self._forgetting.facts(connection, scope, said, ()), erases=True
+            )
+
+    async def _carried_out(self, scope: str, step: Callable[[Any], T], *, erases: bool = False) -> T:
         await self._writes.erased(scope)  # a batch has its own order among stores
-        return await carried_out(self._database.writer, step, kind=JOBS, scope=scope, store=self._writes)
+        kind = DELETIONS if erases else DESKS
+        return await carried_out(self._database.writer, step, kind=kind, scope=scope, erases=erases, store=self._writes)
 
     async def _of_desk(self, scope: str, session: str, read: Callable[[Any, int], T], otherwise: T) -> T:
         """Returns what `read` finds of a session's desk; `otherwise` if it has none."""

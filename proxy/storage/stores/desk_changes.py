@@ -106,7 +106,6 @@ class DeskChanges:
         """Writes a document whose version is one above that of the present one, which becomes an earlier one. None if
         the present one has another version."""
         self._run(connection, rows.ADD_SCOPE, {"scope": scope})
-        self._dialect.changing(connection)
         known = self.present(connection, scope, document.name)
         if known == document:
             return document  # it is the second time

@@ -61,12 +61,12 @@ _EVENT_ASIDE = """
     ON CONFLICT (desk, event) DO UPDATE SET until = excluded.until, payload = excluded.payload
 """
 _DOCUMENT_ASIDE = f"""
-    INSERT INTO wiped_documents (until, scope_id, name, version, at, edited_by, present, text)
+    INSERT INTO wiped_desk_documents (until, scope_id, name, version, at, edited_by, present, text)
     VALUES (:until, {SCOPE_ID}, :name, :version, :at, :edited_by, :present, :text)
     ON CONFLICT (scope_id, name, version) DO UPDATE SET until = excluded.until, present = excluded.present,
         at = excluded.at, edited_by = excluded.edited_by, text = excluded.text
 """  # noqa: S608 (same)
-_WIPE_OLDER = f"DELETE FROM document_versions WHERE {OWN} AND name = :name AND version = :version"  # noqa: S608 (same)
+_WIPE_OLDER = f"DELETE FROM desk_older WHERE {OWN} AND name = :name AND version = :version"  # noqa: S608 (same)
 _RESTORED_LINES = f"""{OWN} AND content IS NULL AND EXISTS (
     SELECT 1 FROM wiped_desk_lines AS aside
     WHERE aside.desk = desk_lines.desk AND aside.id = desk_lines.id AND until > :now AND until >= :since
@@ -86,12 +86,12 @@ _RESTORED_EVENTS = f"""
     SELECT scope_id, desk, event, 0, at, request_id, kind, payload FROM wiped_desk_events WHERE {_RESTORABLE}
 """  # noqa: S608 (same)
 _RESTORED_DOCUMENTS = f"""
-    SELECT present, name, text, version, at, edited_by, 0 FROM wiped_documents
+    SELECT present, name, text, version, at, edited_by, 0 FROM wiped_desk_documents
     WHERE {_RESTORABLE} ORDER BY name, version
 """  # noqa: S608 (same)
 _LIFTED = tuple(
     f"DELETE FROM {table} WHERE {_SOON_OVER}"  # noqa: S608 (same)
-    for table in ("wiped_desk_lines", "wiped_desk_events", "wiped_documents")
+    for table in ("wiped_desk_lines", "wiped_desk_events", "wiped_desk_documents")
 )
 _DROP_ASIDE = "DELETE FROM wiped_desk_lines WHERE desk = :desk AND id >= :first AND id < :end"
 _HIDDEN_ASIDE = f"""
@@ -106,8 +106,8 @@ _CONTENT_ASIDE = """
 """
 _EVENTS_ASIDE = f"SELECT number, request_id, payload FROM wiped_desk_events WHERE {OWN}"  # noqa: S608 (same)
 _DROP_EVENT_ASIDE = "DELETE FROM wiped_desk_events WHERE number = :id"
-_DOCUMENTS_ASIDE = f"SELECT number, text FROM wiped_documents WHERE {OWN}"  # noqa: S608 (same)
-_LEAVE_DOCUMENT_ASIDE = "UPDATE wiped_documents SET text = :text WHERE number = :id"
+_DOCUMENTS_ASIDE = f"SELECT number, text FROM wiped_desk_documents WHERE {OWN}"  # noqa: S608 (same)
+_LEAVE_DOCUMENT_ASIDE = "UPDATE wiped_desk_documents SET text = :text WHERE number = :id"
 
 Turn = tuple[int, int, int]  # desk, the first id, the id of the next turn's first
 
@@ -181,7 +181,6 @@ class DeskForgetting:
     def _leave_documents(self, connection: Any, scope: str, values: Said) -> None:
         """Takes values out of documents: what follows them sees a change, and whoever has read one before is told that
         it has another version now."""
-        self._dialect.changing(connection)
         for older in map(rows.document_of, self._run(connection, rows.ALL_OLDER, {"scope": scope}).fetchall()):
             if (text := values.without(older.text)) != older.text:
                 named = {"scope": scope, "name": older.name, "version": older.version}
@@ -208,7 +207,6 @@ class DeskForgetting:
         self._wipe_documents(connection, scope, at, until)
 
     def _wipe_documents(self, connection: Any, scope: str, at: float, until: float) -> None:
-        self._dialect.changing(connection)
         for older in map(rows.document_of, self._run(connection, rows.ALL_OLDER, {"scope": scope}).fetchall()):
             if older.at <= at:
                 values = {"scope": scope, **rows.document_row(older)}
@@ -230,7 +228,6 @@ class DeskForgetting:
         self._run(connection, rewrite, values)
         self._run(connection, _RESTORED_OVER, values)
         self._run(connection, _RESTORED_EVENTS, values)
-        self._dialect.changing(connection)
         for was_present, *row in self._run(connection, _RESTORED_DOCUMENTS, values).fetchall():
             document = rows.document_of(row)
             known = self._changes.present(connection, scope, document.name)
@@ -285,7 +282,7 @@ def _gone(links: Iterable[bytes], said: Sequence[Sequence[Any]], facts: Sequence
     raws = [bytes(content) for _, content in said if content is not None]
     return Gone(
         links=frozenset({*links, *(bytes(link) for link, _ in said)}),
-        facts=frozenset(fact for fact, _ in facts),
+        facts=frozenset(fact for fact, _ in facts if fact),
         values=Said(frozenset(value for _, value in facts)),
         quotes=frozenset(line for raw in raws for line in lines_of(raw)),
     )

@@ -22,10 +22,6 @@ class DeskDialect:
     lines_with: Callable[[Any, int, Sequence[bytes], bool], list[Sequence[Any]]]
     # Gives lines new change numbers and a `{content}`: those that `{which}` tells.
     rewrite: str
-    changing: Callable[[Any], object]  # called before documents change in a transaction
-    # Returns rows of CHANGED by `after` and `limit`; None if somebody is just writing some: a change may yet become
-    # visible before one that is.
-    changed: Callable[[Any, Values], list[Sequence[Any]] | None]
 
     def run(self, connection: Any, statement: str, values: Values) -> Any:
         """Runs a statement; returns its cursor."""
@@ -91,33 +87,29 @@ UNWRITTEN = f"""
 # --- documents --------------------------------------------------------------------------------------------------------
 
 DOCUMENT = "name, text, version, at, edited_by, removed"
-DOCUMENTS = f"SELECT {DOCUMENT} FROM documents WHERE {OWN} AND removed = 0 ORDER BY name"  # noqa: S608 (same)
-ONE_DOCUMENT = f"SELECT {DOCUMENT} FROM documents WHERE {OWN} AND name = :name"  # noqa: S608 (same)
+DOCUMENTS = f"SELECT {DOCUMENT} FROM desk_documents WHERE {OWN} AND removed = 0 ORDER BY name"  # noqa: S608 (same)
+ONE_DOCUMENT = f"SELECT {DOCUMENT} FROM desk_documents WHERE {OWN} AND name = :name"  # noqa: S608 (same)
 OLDER = f"""
-    SELECT {DOCUMENT} FROM document_versions WHERE {OWN} AND name = :name ORDER BY version DESC LIMIT :limit
+    SELECT {DOCUMENT} FROM desk_older WHERE {OWN} AND name = :name ORDER BY version DESC LIMIT :limit
 """  # noqa: S608 (same)
-CHANGED = """
-    SELECT scopes.name, documents.name, change FROM documents JOIN scopes ON scopes.id = documents.scope_id
-    WHERE change > :after ORDER BY change LIMIT :limit
-"""
-COUNT = f"SELECT count(*) FROM documents WHERE {OWN} AND removed = :removed"  # noqa: S608 (same)
-DROP = f"DELETE FROM documents WHERE {OWN} AND name = :name"  # noqa: S608 (same)
+COUNT = f"SELECT count(*) FROM desk_documents WHERE {OWN} AND removed = :removed"  # noqa: S608 (same)
+DROP = f"DELETE FROM desk_documents WHERE {OWN} AND name = :name"  # noqa: S608 (same)
 WRITE = f"""
-    INSERT INTO documents (scope_id, {DOCUMENT})
+    INSERT INTO desk_documents (scope_id, {DOCUMENT})
     VALUES ({SCOPE_ID}, :name, :text, :version, :at, :edited_by, :removed)
 """  # noqa: S608 (same)
 WRITE_OLDER = f"""
-    INSERT INTO document_versions (scope_id, {DOCUMENT})
+    INSERT INTO desk_older (scope_id, {DOCUMENT})
     VALUES ({SCOPE_ID}, :name, :text, :version, :at, :edited_by, :removed) ON CONFLICT DO NOTHING
 """  # noqa: S608 (same)
-DROP_OLDER = f"DELETE FROM document_versions WHERE {OWN} AND name = :name AND version <= :upto"  # noqa: S608 (same)
+DROP_OLDER = f"DELETE FROM desk_older WHERE {OWN} AND name = :name AND version <= :upto"  # noqa: S608 (same)
 # Those that are removed longest, beyond a number of them; their counts begin anew.
 FORMER = f"""
-    SELECT name FROM documents WHERE {OWN} AND removed = 1 ORDER BY change DESC LIMIT :limit OFFSET :most
+    SELECT name FROM desk_documents WHERE {OWN} AND removed = 1 ORDER BY at DESC, name LIMIT :limit OFFSET :most
 """  # noqa: S608 (same)
-ALL_DOCUMENTS = f"SELECT {DOCUMENT} FROM documents WHERE {OWN}"  # noqa: S608 (same)
-ALL_OLDER = f"SELECT {DOCUMENT} FROM document_versions WHERE {OWN} AND removed = 0"  # noqa: S608 (same)
-REWRITE_OLDER = f"UPDATE document_versions SET text = :text WHERE {OWN} AND name = :name AND version = :version"  # noqa: S608 (same)
+ALL_DOCUMENTS = f"SELECT {DOCUMENT} FROM desk_documents WHERE {OWN}"  # noqa: S608 (same)
+ALL_OLDER = f"SELECT {DOCUMENT} FROM desk_older WHERE {OWN} AND removed = 0"  # noqa: S608 (same)
+REWRITE_OLDER = f"UPDATE desk_older SET text = :text WHERE {OWN} AND name = :name AND version = :version"  # noqa: S608 (same)
 
 
 def line_of(row: Sequence[Any]) -> TapeLine:

@@ -1,4 +1,4 @@
-"""The end of what jobs have left, as the retention of every kind of database knows it."""
+"""The end of what jobs and desks have left, as the retention of every kind of database knows it."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -37,12 +37,16 @@ class Leaving:
         """  # noqa: S608 (our own names)
 
 
-def leaving(now: float, requests: float, turns: float) -> Iterator[Leaving]:
-    """Yields what leaves at `now`. `requests` and `turns`: seconds that a request stands in the ledger (0: for ever),
-    and a turn in the archive. What the model was shown stays as long as its turn can be shown again."""
+def leaving(now: float, requests: float, turns: float, tapes: float) -> Iterator[Leaving]:
+    """Yields what leaves at `now`. `requests`, `turns` and `tapes`: seconds that a request stands in the ledger (0: for
+    ever), a turn in the archive, a message on a tape (0: for ever). What the model was shown stays as long as its turn
+    can be shown again."""
     if requests:
         yield Leaving("jobs", ("id",), "done_at > 0", "done_at", now - requests)
         yield Leaving("digests", ("scope_id", "span", "at"), "span = 'hour'", "at", now - requests)
+    if tapes:
+        yield Leaving("desk_lines", ("change",), "true", "at", now - tapes)
+        yield Leaving("desk_events", ("id",), "true", "at", now - tapes)
     yield Leaving("job_links", ("scope_id", "link", "job"), "at > 0", "at", now - turns)
     yield Leaving("events", ("number",), "true", "at", now - turns)
     yield Leaving("summaries", ("number",), "true", "at", now - turns)

@@ -28,7 +28,7 @@ STATEMENTS = {
     for name, value in vars(module).items()
     for place, text in enumerate(value if isinstance(value, tuple) else [value])
     if isinstance(text, str) and re.match(r"\s*(SELECT|INSERT|UPDATE|DELETE|WITH)\b", text)
-} | {f"leaving {each.table}": each.deleting() for each in job_expiry.leaving(NOW, 1.0, 1.0)}
+} | {f"leaving {each.table}": each.deleting() for each in job_expiry.leaving(NOW, 1.0, 1.0, 0.0)}
 TABLES = "jobs|job_lines|job_links|spending|events|digests|summaries|archive|archive_links|scopes|other"
 
 

@@ -1,0 +1,47 @@
+"""The rules for the model: in two languages, short, of the package or of a folder."""
+
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from proxy.desk.identity import LONGEST, Identity
+from proxy.desk.schemas import NAMES, SECTIONS, offered_names
+from proxy.types import Language
+from tests.builders import counter
+
+LANGUAGES = get_args(Language)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_rules_name_all_tools_and_sections_in_350_tokens(language: Language) -> None:
+    rules = Identity().rules(language, NAMES)
+    assert [name for name in (*NAMES, *SECTIONS) if name not in rules] == []
+    assert counter().text(rules) <= 350
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_tools_are_called_as_they_are_offered(language: Language) -> None:
+    rules = Identity().rules(language, offered_names(["prune_messages", "forget"]))
+    assert "prune_messages_memory" in rules
+    assert rules.count("prune_messages") == rules.count("prune_messages_memory")
+    assert "summarize_range_memory" not in rules
+
+
+def test_a_folder_replaces_the_rules_of_a_language(tmp_path: Path) -> None:
+    (tmp_path / "identity.es.md").write_text("Mantené el orden con prune_messages.\n")
+    own = Identity(tmp_path)
+    assert own.rules("es", NAMES) == "Mantené el orden con prune_messages."
+    assert own.rules("en", NAMES) == Identity().rules("en", NAMES)
+
+
+@pytest.mark.parametrize("text", [b"", b" \n", b"\xff\xfe", b"x" * (LONGEST + 1)])
+def test_rules_that_cannot_be_used_are_named(tmp_path: Path, text: bytes) -> None:
+    (tmp_path / "identity.en.md").write_bytes(text)
+    with pytest.raises(ValueError, match=r"identity\.en\.md"):
+        Identity(tmp_path)
+
+
+def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="nowhere"):
+        Identity(tmp_path / "nowhere")
