@@ -154,6 +154,7 @@ def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
         executor=executor,
         idempotent=config.reuse.tools,
         foreign_writes=storage.database.foreign_writes,
+        on_call=metrics.tool_called,
     )
     library = Library(
         storage.facts,

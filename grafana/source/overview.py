@@ -15,7 +15,8 @@ from grafana.source.panels import (
 
 _HOUR = 3600
 _SENT, _ORIGINAL, _REUSED = 'kind="sent"', 'kind="original"', 'source!="upstream"'
-_LEFT_OUT, _ADDED = (f'mechanism=~"{names}"' for names in ("window|capped|tools|elided", "summaries|facts|recall"))
+_LEFT_OUT = 'mechanism=~"window|capped|tools|elided|pruned"'
+_ADDED = 'mechanism=~"summaries|facts|recall|desk"'
 
 
 def _in_range(metric: str, *matching: str) -> str:

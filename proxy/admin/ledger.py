@@ -64,8 +64,8 @@ USUAL_SCOPES, MOST_SCOPES = 200, 1_000
 WIDTHS: tuple[tuple[float, Width], ...] = ((6 * HOUR, 60), (14 * DAY, 3_600), (MOST_SPAN, 86_400))  # up to which span
 
 By = Literal["", "mechanism", "model", "upstream", "source", "plan"]
-LEFT_OUT = ("window", "capped", "tools", "elided")
-ADDED = ("summaries", "facts", "recall")
+LEFT_OUT = ("window", "capped", "tools", "elided", "pruned")
+ADDED = ("summaries", "facts", "recall", "desk")
 
 USUAL_REQUESTS, MOST_REQUESTS = 50, 500
 USUAL_SESSIONS, MOST_SESSIONS = 50, 200

@@ -66,6 +66,7 @@ def _parser() -> argparse.ArgumentParser:
     demo.add_argument("--exit", action="store_true", help="stop after the table instead of leaving the proxy running")
     demo.add_argument("--short", action="store_true", help="40 turns instead of 200")
     demo.add_argument("--cluster", action="store_true", help="four proxies over one PostgreSQL and one Redis")
+    demo.add_argument("--agent", action="store_true", help="an agent of 80 steps that keeps its own memory")
     demo.set_defaults(run=_demo)
 
     check = commands.add_parser("check-config", help="check a configuration file, or print the schema for editors")
@@ -159,9 +160,11 @@ def _hung_up() -> None:
 
 
 def _demo(options: argparse.Namespace) -> int:
-    from proxy.demo import cluster, show  # noqa: PLC0415 (only the demo needs it)
+    from proxy.demo import cluster, desk, show  # noqa: PLC0415 (only the demo needs it)
 
     logs.setup("warning", "text")
+    if options.agent:
+        return desk.run()
     if options.cluster:
         return cluster.run(stay=not options.exit, short=options.short)
     return show.run(options.port, stay=not options.exit, short=options.short)

@@ -77,7 +77,8 @@ def _planned(
     if not has_tools:
         return made
     own = made.tools if made.tools is not None else [tool.definition for tool in request.tools]
-    return replace(made, tools=[*own, *desk.schemas])
+    told = made.desk and replace(made.desk, schemas=len(desk.schemas))
+    return replace(made, tools=[*own, *desk.schemas], desk=told)
 
 
 def told(made: Plan, view: View) -> Plan:

@@ -1,7 +1,7 @@
 """Drafts of a prompt: the parts that it will have, the tokens of each, and the costs of the conversation so far."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from typing import Literal
@@ -157,6 +157,11 @@ class TokenBudget:
         new = self._saved_of(changes)
         before = {*self.changes.removed, *self.changes.replaced}
         return sum(new.get(index, 0) - self.saved.get(index, 0) for index in {*new, *before} if index >= start)
+
+    def edited(self) -> Mapping[int, int]:
+        """Returns the tokens of the messages that the model's marks have changed, as they are sent, by index."""
+        edited = (*self.changes.removed, *self.changes.replaced)
+        return {index: self.case.tokens(index) - self.saved[index] for index in edited}
 
     def _is_edited(self, index: int) -> bool:
         return index in self.changes.removed or index in self.changes.replaced

@@ -229,7 +229,8 @@ class FoldPlanner(Step):
             tokens=self.budget.tokens(draft),
             repeated=self.budget.repeated(),
             keep=self.case.profile.tool_results.keep,
-            folded={*self.budget.markers, *self.budget.changes.removed, *self.budget.changes.replaced},
+            folded=self.budget.markers.keys(),
+            edited=self.budget.edited(),
             limit=self.context.limit,
             pressure=self.budget.pressure(),
         )

@@ -11,7 +11,7 @@ decided it: the page, `olvido replay` and what-if read it here.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
@@ -114,6 +114,15 @@ def original(plan: Plan, why: str) -> Plan:
     if plan.messages is None:
         return plan
     return Plan("fail-open", PromptTokens(plan.tokens.original, plan.tokens.original), why)
+
+
+def without_schemas(plan: Plan, why: str) -> Plan:
+    """Returns the plan without memory's tools, and otherwise as it is: for an answer that came to nothing with them."""
+    desk, tools = plan.desk, plan.tools
+    if desk is None or tools is None or plan.messages is None:
+        return original(plan, why)
+    left = tools[: len(tools) - desk.schemas]
+    return replace(plan, tools=left or None, desk=replace(desk, schemas=0), reason=f"{plan.reason};{why}")
 
 
 @dataclass(frozen=True, slots=True)

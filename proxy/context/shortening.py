@@ -8,8 +8,8 @@ first, and alone where that is enough.
 """
 
 import math
-from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import msgspec
@@ -43,6 +43,7 @@ class Prompt:
     repeated: int  # tokens at the beginning that it shares with the previous prompt
     keep: int  # newest results that stay whole
     folded: Collection[int] = ()  # indices of results that are left out already
+    edited: Mapping[int, int] = field(default_factory=dict)  # tokens of messages that marks have changed, by index
     limit: int | None = None  # tokens of the prompt
     pressure: int | None = None  # tokens above which a batch need not pay off, only be affordable
 
@@ -70,8 +71,11 @@ def to_fold(messages: Sequence[Message], size: Size, prompt: Prompt, rates: Rate
         return prompt.tokens - sum(result.tokens - MARKER for result in batch)
 
     def cost(batch: Sequence[_Result]) -> float:
-        stays = sum(size(index) for index in range(prompt.start, batch[0].index) if index not in prompt.folded)
-        stays += MARKER * sum(prompt.start <= index < batch[0].index for index in prompt.folded)
+        before = range(prompt.start, batch[0].index)
+        apart = {*prompt.folded, *prompt.edited}
+        stays = sum(size(index) for index in before if index not in apart)
+        stays += MARKER * sum(index in before for index in prompt.folded)
+        stays += sum(tokens for index, tokens in prompt.edited.items() if index in before)
         return rates.cost(left(batch), min(prompt.repeated, prompt.before + stays))
 
     def is_affordable(batch: Sequence[_Result]) -> bool:
@@ -120,6 +124,8 @@ def _old_results(messages: Sequence[Message], size: Size, prompt: Prompt) -> lis
     old = []
     for at, (index, name, arguments) in enumerate(results[: max(0, len(results) - prompt.keep)]):
         if index in prompt.folded or index > last or size(index) < LEAST or not messages[index].has_only_text:
+            continue
+        if index in prompt.edited:
             continue
         since = results[at + prompt.keep][0]
         carried = sum(answer > since for answer in answers)

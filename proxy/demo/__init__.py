@@ -2,6 +2,7 @@
 
     show.py    plays a conversation twice; tokens and costs of each play; talk/: the text of the conversations
     cluster.py plays it through several proxies over one PostgreSQL and one Redis
+    desk.py    plays an agent that keeps its own memory, three times; agent.py: its model
     app.py     the upstream: an answer as a `chat.completion` object and as its chunks; tokens, the prefix cache
     script.py  the answers of its model; phrases.yaml: what it says
     remembering.py  the answers of a second model, which helps memory

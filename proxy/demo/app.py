@@ -19,7 +19,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from proxy.config.upstreams import prefix_cache
-from proxy.demo import remembering
+from proxy.demo import agent, remembering
 from proxy.demo.script import NOTHING, Scripted, ToolCall, script
 from proxy.lru import Lru
 from proxy.types import PrefixCache
@@ -31,6 +31,7 @@ CHAT_MODELS = (
     "demo-chat",
     "demo-reasoner",
     remembering.MODEL,
+    agent.MODEL,
     "gpt-4o-mini",
     "kimi-k2.6",
     "deepseek-v4-flash",
@@ -122,7 +123,11 @@ class Chat:
         stop = body.get("stop") or ()
         limit = body.get("max_completion_tokens") or body.get("max_tokens")
         seeds = range(self._seed, self._seed + (body.get("n") or 1))
-        scripted = [script(body, messages, seed=seed, thinking=thinks(body), written=self._written) for seed in seeds]
+        if body["model"] == agent.MODEL:
+            scripted = [agent.scripted(body, messages)]
+        else:
+            thinking = thinks(body)
+            scripted = [script(body, messages, seed=seed, thinking=thinking, written=self._written) for seed in seeds]
         ended = [cut(said, [stop] if isinstance(stop, str) else stop, limit, self._encode) for said in scripted]
         tokens = prompt_tokens(body, messages, self._encode)
         cached = self.cache.admit(api_key, body["model"], tokens)

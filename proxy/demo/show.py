@@ -313,7 +313,7 @@ def growth(direct: Mapping[int, Bill], proxied: Mapping[int, Bill]) -> str:
         costs = (f"{bill.cost:.4f}", f"{other.cost:.4f}", f"{other.cost / bill.cost - 1:+.0%}")
         rows.append((f"{turns}", *tokens, *costs))
     tokens_head = ("prompt tokens direct", "through olvido", "of these recalled")
-    return _laid_out(("turns", *tokens_head, "cost, US$ direct", "through olvido", "difference"), rows)
+    return laid_out(("turns", *tokens_head, "cost, US$ direct", "through olvido", "difference"), rows)
 
 
 def table(direct: Bill, proxied: Bill) -> str:
@@ -328,10 +328,11 @@ def table(direct: Bill, proxied: Bill) -> str:
         _compared("cost, US$ (prices of kimi-k2.6)", direct.cost, proxied.cost, ".5f", is_saving=True),
         ("facts recalled when asked", *(f"{each.remembered} of {each.asked}" for each in (direct, proxied)), ""),
     ]
-    return _laid_out(("", "direct", "through olvido", "saved"), rows)
+    return laid_out(("", "direct", "through olvido", "saved"), rows)
 
 
-def _laid_out(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def laid_out(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Lays out a table, numbers to the right."""
     widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
 
     def line(row: Sequence[str]) -> str:

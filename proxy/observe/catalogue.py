@@ -28,6 +28,7 @@ from proxy.observe.labels import (
     SHARED_REASON,
     SHARED_STATE,
     STAGE,
+    TOOL_CALL,
     TOOL_ROUND,
     UPSTREAM,
     UPSTREAM_ERROR,
@@ -37,10 +38,11 @@ from proxy.observe.merging import Rule
 from proxy.observe.tally import Tally
 from proxy.types import ContextRead, FoldReason, Outcome, PlanKind, ShiftCause, Source
 from proxy.types.curation import JobKind
+from proxy.types.desk import ToolName
 
 Metric = TypeVar("Metric", Counter, Gauge, Histogram)
 
-MOST_INITIAL = 11  # series of a metric that begin at 0
+MOST_INITIAL = 12  # series of a metric that begin at 0
 
 _SECONDS = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0)
 _UPSTREAM_SECONDS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0)
@@ -188,8 +190,8 @@ class Catalogue:
         )
         self.context_tokens = self._counter(
             "olvido_context_tokens",
-            "Tokens that context management left out of prompts (window, capped, tools, elided) or added to them "
-            "(summaries, facts, recall), by mechanism. As we count them.",
+            "Tokens that context management left out of prompts (window, capped, tools, elided, pruned) or added to "
+            "them (summaries, facts, recall, desk), by mechanism. As we count them.",
             {"mechanism": MECHANISM, "model": MODEL},
         )
         self.busted_tokens = self._counter(
@@ -257,6 +259,12 @@ class Catalogue:
             "What memory's model has proposed, and whether it was kept. unreadable: an answer of which nothing could "
             "be read.",
             {"op": OPERATION, "result": ("kept", "refused")},
+        )
+        self.memory_tool_calls = self._counter(
+            "olvido_memory_tool_calls",
+            "Calls of memory's tools by the model, and of the client's tools that were answered from what the "
+            "conversation has (client). refused: the model was told why not; unreached: memory could not be reached.",
+            {"tool": (*get_args(ToolName), "client"), "result": TOOL_CALL},
         )
         self.memory_tool_rounds = self._counter(
             "olvido_memory_tool_rounds",

@@ -38,6 +38,7 @@ STAGE = (
 UPSTREAM_ERROR = "an HTTP status; `upstream_unreachable`, `upstream_broken`, `upstream_timeout`; `cut`: broke off"
 FACT: Sequence[str] = get_args(FactStatus)
 JOB_RESULT = ("done", "nothing", "put-off", "unaffordable", "given-up", "left")
+TOOL_CALL = ("ok", "refused", "unreached")
 TOOL_ROUND = ("continued", "mixed", "stripped", "failed")
 OPERATION = (*get_args(OperationName), "event", "summary", "slug", "unreadable")
 ROWS: Sequence[str] = get_args(RowKind)

@@ -119,6 +119,11 @@ class Metrics(Catalogue):
         """Counts something that memory's model has proposed."""
         self.of(self.memory_operations, line.op or "unreadable", line.result).inc()
 
+    def tool_called(self, tool: str, result: str) -> None:
+        """Counts a call that memory's tools have answered. `result`: "ok", "unreached", or a reason why not."""
+        told = result if result in ("ok", "unreached") else "refused"
+        self.of(self.memory_tool_calls, tool, told).inc()
+
     def holding(self, facts: Mapping[str, int]) -> None:
         """Sets the number of facts of each status."""
         for status in FACT:

@@ -9,6 +9,7 @@ from concurrent.futures import Executor
 from dataclasses import KW_ONLY, dataclass, field, replace
 
 from proxy.config.memory import MemoryTools
+from proxy.conversation.progress import without_ours
 from proxy.desk import repeated, tools, trust, wishes
 from proxy.desk.merging import merged
 from proxy.desk.sentences import sentence
@@ -177,10 +178,11 @@ class DeskTools:
         numbered = self.seat.numbered
         if name not in numbered.places:
             return await self._off_the_tape(name)
-        index = numbered.places[name]
-        if self.library.has_forgotten(self.seat.scope, (numbered.view.chain[index],)):
+        index, view = numbered.places[name], numbered.view
+        if self.library.has_forgotten(self.seat.scope, (view.chain[index],)):
             raise Unfit("was-forgotten", id=name)
-        return _original(numbered.view.messages[index])
+        original = _original(view.messages[index])
+        return without_ours(original) if view.ours[index] and index not in view.hidden else original
 
     async def _off_the_tape(self, name: int) -> str:
         """Returns a message of this session that is on another path, or was cleared."""

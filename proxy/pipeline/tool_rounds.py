@@ -59,7 +59,8 @@ class Rounds:
         return await self._ask(Route(able[0], tuple(able[1:])), lambda upstream: prompts[upstream.name])
 
     async def ask_own(self) -> Answer:
-        """Asks with the client's own messages and without tools of ours. Raises UpstreamError."""
+        """Asks without tools of ours: with the planned messages, unless the upstream has refused just these; then with
+        the client's own. Raises UpstreamError."""
         self.is_own = True
         candidates = self._candidates or self.context.route.candidates
         return await self._ask(Route(candidates[0], tuple(candidates[1:])), self._own_prompt)
@@ -155,7 +156,9 @@ class Rounds:
 
     def _own_prompt(self, upstream: Upstream) -> Prompt:
         if upstream.name not in self._own:
-            request, plan = self.exchange.request, layout.original(self.exchange.plan, "stage=tools")
+            was_taken = bool(self.deliveries) and 200 <= self.deliveries[0].status < 300
+            without = layout.without_schemas if was_taken else layout.original
+            request, plan = self.exchange.request, without(self.exchange.plan, "stage=tools")
             work = partial(layout.assemble, request, plan, upstream.config)
             made = self.context.attempts.call("assemble", work, fallback=Prompt(request.raw, plan))
             self._own[upstream.name] = made

@@ -37,8 +37,8 @@ NOTES = (
     "Requests without a key, a user or a session are taken to be one customer's.",
     "Worst: of the conversation in which it is highest, what was paid by then against pass-through, at any point.",
 )
-_LEFT_OUT = ("window", "capped", "tools", "elided")
-_ADDED = ("summaries", "facts", "recall")
+_LEFT_OUT = ("window", "capped", "tools", "elided", "pruned")
+_ADDED = ("summaries", "facts", "recall", "desk")
 _COSTS = ("", "pass-through", "sliding 6", "olvido", "olvido/pass-through", "worst")
 
 

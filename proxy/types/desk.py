@@ -197,6 +197,7 @@ class DeskPlan:
 
     offers: str = ""  # why the tools are offered from this request on: first, fold, pressure, economic; "": no change
     has_tools: bool = False  # the request carries them
+    schemas: int = 0  # how many, at the end of the plan's tools
     applied: tuple[int, ...] = ()  # marks that take effect with this request
     reason: str = ""  # why they do: fold, pressure, economic
     saved: int = 0  # tokens that these marks leave out

@@ -436,6 +436,8 @@ def test_by_mechanism_each_has_what_it_saved_and_moments_are_whole() -> None:
         "capped",
         "tools",
         "elided",
+        "pruned",
+        "desk",
         "summaries",
         "facts",
         "recall",

@@ -61,6 +61,8 @@ export default {
     "word.mechanism.summaries": "Summaries",
     "word.mechanism.facts": "Facts",
     "word.mechanism.recall": "Recalled turns",
+    "word.mechanism.pruned": "Pruned or summarised by the model",
+    "word.mechanism.desk": "The model's own memory",
   },
   es: {
     "shell.skip": "Ir al contenido",
@@ -123,5 +125,7 @@ export default {
     "word.mechanism.summaries": "Resúmenes",
     "word.mechanism.facts": "Hechos",
     "word.mechanism.recall": "Turnos recordados",
+    "word.mechanism.pruned": "Podado o resumido por el modelo",
+    "word.mechanism.desk": "Memoria propia del modelo",
   },
 };

@@ -9,8 +9,8 @@ import { table } from "../lib/table.js";
 
 const HOUR = 3600;
 const MOST_BARS = 100;
-const LEFT_OUT = ["window", "capped", "tools", "elided"];
-const ADDED = ["summaries", "facts", "recall"];
+const LEFT_OUT = ["window", "capped", "tools", "elided", "pruned"];
+const ADDED = ["summaries", "facts", "recall", "desk"];
 
 const reusedBy = (groups, name) => groups.find((each) => each.name === name)?.sums.tokens_reused ?? 0;
 

@@ -1,0 +1,23 @@
+"""The agent of the demonstration: the note's flow, end to end, through a real proxy."""
+
+from pathlib import Path
+
+import pytest
+
+from proxy.demo import agent, desk
+
+
+@pytest.mark.long
+async def test_an_agent_of_eighty_steps_finishes_within_its_limit_and_pays_less(tmp_path: Path) -> None:
+    direct, plain, managed, calls = await desk.plays(tmp_path)
+    assert [each.is_finished for each in (direct, plain, managed)] == [True] * 3
+    assert [each.exact for each in (direct, plain, managed)] == [len(agent.QUESTIONS)] * 3
+    assert max(managed.pressures) < 1
+    assert managed.bill.cost <= 0.6 * direct.bill.cost
+    assert managed.bill.cost <= plain.bill.cost
+    wanted = {"summarize_range", "prune_messages", "recall_original", "edit_section", "save_to_disk"}
+    assert wanted <= {name for name, count in calls.items() if count}
+    assert managed.names == {"read_part"}  # all that the client is asked to run
+    text = "\n".join((desk.table(direct, plain, managed), desk.told(managed, calls)))
+    assert "cost against no limit" in text
+    assert "recall_original" in text
