@@ -14,16 +14,24 @@ def merged(base: str, model: str, person: str) -> str:
     old, new, now = (text.splitlines() for text in (base, model, person))
     lines: list[str] = []
     for start, stop, changed, kept in _regions(old, new, now):
-        theirs, ours = now[slice(*kept)], new[slice(*changed)]
-        if theirs == old[start:stop]:
-            lines += ours
-        elif start == stop:  # both wrote something new there
-            lines += [*theirs, *(line for line in ours if line not in theirs)]
-        elif len(theirs) == len(ours) == stop - start:  # lines that were changed, each by itself
-            lines += [a if b == was else b for was, a, b in zip(old[start:stop], ours, theirs, strict=True)]
-        else:
-            lines += theirs
+        lines += _merged(old[start:stop], new[slice(*changed)], now[slice(*kept)])
     return "\n".join(lines) + ("\n" if person.endswith("\n") else "")
+
+
+def _merged(was: Sequence[str], ours: Sequence[str], theirs: Sequence[str]) -> Sequence[str]:
+    """Returns what becomes of lines that both may have changed. `theirs`: the person's."""
+    if theirs == was:
+        return ours
+    if not was:  # both wrote something new there
+        return [*theirs, *(line for line in ours if line not in theirs)]
+    if len(theirs) == len(ours) == len(was):  # changed line by line
+        return [mine if yours == before else yours for before, mine, yours in zip(was, ours, theirs, strict=True)]
+    for one, other in ((theirs, ours), (ours, theirs)):  # one has only added to the lines that the other has changed
+        if one[: len(was)] == was:
+            return [*other, *one[len(was) :]]
+        if one[-len(was) :] == was:
+            return [*one[: -len(was)], *other]
+    return theirs
 
 
 def _regions(
