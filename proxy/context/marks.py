@@ -7,8 +7,9 @@ rewriting what follows (ski rental), and never so that spending exceeds pass-thr
 that is rewritten for another reason, a fold, takes them along. Under pressure they need not pay, but be worth it.
 
 The tools stand at the very beginning, so offering them rewrites all of it, and costs their definitions in each request
-from then on: they come with the first fold, half-way to the pressure at which they are needed, or where the model may
-be expected to save more with them, in as many requests to come as there have been (Lindy's rule).
+from then on. They come half-way to the pressure at which they are needed; before that with a fold that leaves spending
+within `FORCED` of pass-through, or where the model may be expected to save more with them, in as many requests to come
+as there have been (Lindy's rule).
 """
 
 from collections.abc import Collection, Sequence
@@ -127,12 +128,20 @@ def offers(step: Step, draft: Draft) -> str:
     desk, state, context = step.context.desk, step.state, step.context
     if desk is None or not desk.schemas or desk.offered is not None or context.offers:
         return ""
-    if rewrites(step, draft) and (draft.fold is None or state is None or draft.fold.start != step.progress.preamble):
-        return "fold"
     tokens = step.budget.tokens(draft)
+    is_folded = draft.fold is None or state is None or draft.fold.start != step.progress.preamble
+    if rewrites(step, draft) and is_folded and _is_affordable(step, tokens):
+        return "fold"
     if pressure(tokens, context.desk_limit) >= desk.threshold / 2:
         return "pressure"
     return "economic" if state is not None and _would_pay(step, draft, tokens) else ""
+
+
+def _is_affordable(step: Step, tokens: int) -> bool:
+    """Tells whether the tools, in a prompt that is written anew, leave spending within `FORCED` of pass-through."""
+    costs = step.budget.costs()
+    cost = step.context.rates.cost(tokens + step.context.definitions, 0)
+    return costs.spent + cost <= (1 + FORCED) * costs.baseline
 
 
 def _would_pay(step: Step, draft: Draft, tokens: int) -> bool:

@@ -31,7 +31,7 @@ def depends(found: Search, need: Need) -> bool:
     Where few old turns have vectors, what the words let through: of the messages of the evaluation data that they do
     not, vectors would let 18 of 1,469 through, 16 of them ordinary talk, nearly all as faint as can be. Where most of
     them have, all that vectors might let through."""
-    has_most = bool(found.awaited.mean() < 0.5)
+    has_most = bool(found.awaited.size and found.awaited.mean() < 0.5)
     return need.score >= FAINT - (MOST_RAISED if has_most else 0.0)
 
 

@@ -2,7 +2,7 @@
 what it receives: that is scored, and priced."""
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -190,11 +190,13 @@ def provider(ratio: float) -> Provider:
 
 
 @contextmanager
-def bench(of: Provider | None = None, **sections: Any) -> Iterator[Bench]:
+def bench(
+    of: Provider | None = None, *, upstream: Callable[..., Upstream] = Upstream, **sections: Any
+) -> Iterator[Bench]:
     """The proxy with its default configuration, but for reuse, which would answer for the upstream, and `sections`."""
     of = of or provider(0.17)
-    upstream = Upstream(tells=of.tells)
-    app = Starlette(routes=[Route("/v1/chat/completions", upstream.answer, methods=["POST"])])
+    answering = upstream(tells=of.tells)
+    app = Starlette(routes=[Route("/v1/chat/completions", answering.answer, methods=["POST"])])
     with run_app(app) as url:
         entry = {
             "name": "up",
@@ -219,7 +221,7 @@ def bench(of: Provider | None = None, **sections: Any) -> Iterator[Bench]:
             httpx.Client(base_url=address, trust_env=False, timeout=60) as client,
         ):
             eventually(lambda: b'"embedding":"ready"' in client.get("/readyz").content, READY_SECONDS)
-            yield Bench(upstream, client, proxy.state.services, of.model)
+            yield Bench(answering, client, proxy.state.services, of.model)
 
 
 def original(conversation: Conversation, messages: Sequence[Said]) -> Received:
