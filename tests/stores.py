@@ -132,6 +132,10 @@ def jobs(database: Database | None = None) -> SqliteJobs:
     return SqliteJobs(database or AtOnce())
 
 
+def desks(database: Database | None = None) -> SqliteDesks:
+    return SqliteDesks(database or AtOnce())
+
+
 class ForeignWriter:
     """Another process that never stops writing."""
 

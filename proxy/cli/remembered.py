@@ -55,6 +55,7 @@ class Memory:
         self.states = stores.states(over)
         self.wipes = stores.wipes(over)
         self.jobs = stores.jobs(over)
+        self.desks = stores.desks(over)
 
     @property
     def is_named(self) -> bool:

@@ -18,10 +18,11 @@ from proxy.curation.asking import Shown, shown_of, version_of
 from proxy.curation.carrying import Carried, Changes, Source, base_key, cut, is_a_persons, key_of
 from proxy.curation.evidence import RefusedError, tells_end
 from proxy.curation.operations import LONGEST_VALUE, SHOWN, domain_of
+from proxy.language.values import normal
 from proxy.memory.ending import ended_by
 from proxy.memory.facts import free_key, sayable
 from proxy.memory.same_fact import nominated, same_fact
-from proxy.memory.superseding import ComparedValues, normal
+from proxy.memory.superseding import ComparedValues
 from proxy.types import SELF_CORRECTION, Fact, Statement
 from proxy.types.curation import Job, OutcomeLine
 

@@ -18,10 +18,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal
 
-from proxy.files.lines import FORGOTTEN, comment, decoded, encoded, is_plain, link_code, link_of, one_line, parted
+from proxy.files.lines import comment, decoded, encoded, is_plain, link_code, link_of, one_line, parted
 from proxy.files.names import long_code
 from proxy.files.rewriting import Texts, always, replaced
 from proxy.language.detect import language
+from proxy.language.values import FORGOTTEN
 from proxy.types import Fact
 from proxy.types.curation import Digest, MemoryEvent
 from proxy.types.memory import SELF_CORRECTION

@@ -11,8 +11,6 @@ from base64 import b32decode, b32encode
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Mapping
 
-FORGOTTEN = ("forgotten", "olvidado")  # in place of words that were forgotten, in English and in Spanish
-
 LINK_BYTES = 16
 _LINK = 26  # characters of a link's code
 _ORDERS = ((BOM_UTF8, "utf-8"), (BOM_UTF16_LE, "utf-16-le"), (BOM_UTF16_BE, "utf-16-be"))

@@ -28,8 +28,8 @@ from proxy.files.document import (
     written,
 )
 from proxy.files.known import KnownFacts, Said
-from proxy.files.lines import FORGOTTEN
 from proxy.files.names import SHORT, codes, long_code
+from proxy.language.values import FORGOTTEN
 from proxy.types import DOMAINS, Fact
 
 MOST_GONE = 0.3  # share of the lines that may be gone without a confirmation

@@ -10,9 +10,10 @@ from hashlib import blake2b
 
 from proxy.files import journal, snapshots
 from proxy.files.document import parse
-from proxy.files.lines import FORGOTTEN, LINK_BYTES, one_line, parted
+from proxy.files.lines import LINK_BYTES, one_line, parted
 from proxy.files.scrubbing import Gone
 from proxy.files.snapshots import Role
+from proxy.language.values import FORGOTTEN
 from proxy.memory.commands import mark
 from proxy.memory.watching import Has
 from proxy.types import ArchivedTurn, Utterance

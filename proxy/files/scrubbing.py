@@ -7,8 +7,6 @@ has given to a snapshot, if one of its turns is.
 """
 
 import re
-from bisect import bisect_right
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Protocol
@@ -17,19 +15,13 @@ from proxy.files import snapshots
 from proxy.files.document import parse
 from proxy.files.journal import LABELS, days_of, file_of
 from proxy.files.layout import MEMORY
-from proxy.files.lines import FORGOTTEN, decoded, link_code, parted
+from proxy.files.lines import decoded, link_code, parted
 from proxy.files.names import CODE, long_code
 from proxy.files.rewriting import never, replaced
 from proxy.files.snapshots import Said, Snapshot
 from proxy.language.detect import language
-from proxy.memory.superseding import normal
+from proxy.language.values import ENDS, FORGOTTEN, Values, is_heading, opening
 
-_SHORTEST = 3  # characters of a value in normal form: a shorter one is looked for as it is written
-_TELLING = 8  # from so many on, also within words and in headings: nobody else writes it by chance
-# What stands before a line's words: a quote, a bullet or a heading, a time.
-_OPENS = re.compile(r"[ \t]*(?:>[ \t]?)*(?:[-*+][ \t]+|#{1,6}[ \t]+|\d+[.)][ \t]+)?(?:\d\d:\d\d[ \t]+)?")
-_HEADING = re.compile(r"[ \t]*#")
-_ENDS = re.compile(r"(\r\n|\r|\n)")
 _CODE = re.compile(CODE)
 _LOG = re.compile(r"(\d{4}-\d\d-\d\d)\.md$")  # ends the name of a log, also of an older text
 _SPANISH = tuple(label for _, label in LABELS.values())
@@ -65,48 +57,14 @@ class Gone:
         of_fact = _CODE.fullmatch(fact) is not None and any(code.startswith(fact) for code in self._codes)
         return of_fact or link in self._link_codes or not self.days.isdisjoint(days_of(digest))
 
-    def is_value(self, text: str) -> bool:
-        """Tells whether a text is one of the values, however it is written."""
-        return normal(text) in self._words
+    @cached_property
+    def said(self) -> Values:
+        """The values, as they are found in texts."""
+        return Values(self.values)
 
     def is_in(self, text: str) -> bool:
         """Tells whether a text has the words of a value."""
-        return any(self.places([text]))
-
-    def places(self, lines: Sequence[str], headings: Sequence[bool] = ()) -> list[bool]:
-        """Returns for each line whether words of a value stand there, wholly or in part; in headings only of one that
-        nobody writes by chance."""
-        meant = [False] * len(lines)
-        if not self.values:
-            return meant
-        starts: list[int] = []  # of each word in the text of all
-        line_of: list[int] = []  # of each word
-        words: list[str] = []
-        at = 1
-        for number, line in enumerate(lines):
-            if self._written is not None:
-                meant[number] = self._written.search(" ".join(line.casefold().split())) is not None
-            for word in normal(line).split():
-                starts.append(at)
-                line_of.append(number)
-                words.append(word)
-                at += len(word) + 1
-        text = f" {' '.join(words)} "
-        for first, last, size in self._found(text):
-            there = range(line_of[bisect_right(starts, first) - 1], line_of[bisect_right(starts, last) - 1] + 1)
-            for number in there:
-                meant[number] = meant[number] or size >= _TELLING or not (headings and headings[number])
-        return meant
-
-    def _found(self, text: str) -> Iterator[tuple[int, int, int]]:
-        """Yields the first and the last character of every place of a value, and the value's length."""
-        for value in self._words:
-            sought = value if len(value) >= _TELLING else f" {value} "
-            shift = len(sought) - len(value) >> 1
-            at = text.find(sought)
-            while at >= 0:
-                yield at + shift, at + shift + len(value) - 1, len(value)
-                at = text.find(sought, at + 1)
+        return self.said.is_in(text)
 
     @cached_property
     def _codes(self) -> tuple[str, ...]:
@@ -115,17 +73,6 @@ class Gone:
     @cached_property
     def _link_codes(self) -> frozenset[str]:
         return frozenset(link_code(each) for each in self.links if each)
-
-    @cached_property
-    def _words(self) -> frozenset[str]:
-        return frozenset(said for value in self.values if len(said := normal(value)) >= _SHORTEST)
-
-    @cached_property
-    def _written(self) -> re.Pattern[str] | None:
-        """The values that are hardly a word in normal form, "C++" or an emoji, as they are written."""
-        short = (" ".join(value.casefold().split()) for value in self.values if len(normal(value)) < _SHORTEST)
-        found = "|".join(map(re.escape, sorted(filter(None, short), reverse=True)))
-        return re.compile(rf"(?<!\w)(?:{found})(?!\w)") if found else None
 
 
 def scrub(files: ScrubbedTexts, gone: Gone) -> None:
@@ -176,7 +123,7 @@ def scrubbed(text: str, gone: Gone) -> str:
 def _of_memory(text: str, gone: Gone) -> str:
     """Returns the text of MEMORY.md without these words. A line that is a fact loses them if it is that fact; a note or
     a line in a fence, wherever they stand."""
-    before, notes = _ENDS.split(text), _ENDS.split(_lines(text, gone))
+    before, notes = ENDS.split(text), ENDS.split(_lines(text, gone))
     facts = {raw for bullet in parse("\n".join(before[::2])).bullets for raw in bullet.raw.split("\n")}
     lines = [_of_fact(old, gone) if old in facts else new for old, new in zip(before, notes, strict=True)]
     return "".join(lines)
@@ -184,9 +131,9 @@ def _of_memory(text: str, gone: Gone) -> str:
 
 def _of_fact(line: str, gone: Gone) -> str:
     said, note, names = parted(line)
-    opens = _opens(said)
+    opens = opening(said)
     words = said[len(opens) :].strip()
-    is_meant = words not in FORGOTTEN and (gone.names(names.get("o", ""), "") or gone.is_value(words))
+    is_meant = words not in FORGOTTEN and (gone.names(names.get("o", ""), "") or gone.said.is_one(words))
     return f"{opens}{FORGOTTEN[_is_spanish(words)]}{note}" if words and is_meant else line
 
 
@@ -221,21 +168,16 @@ def _forgotten(said: Said) -> Said:
 
 
 def _lines(text: str, gone: Gone) -> str:
-    lines = _ENDS.split(text)  # every second one is what ends a line
+    lines = ENDS.split(text)  # every second one is what ends a line
     split = [parted(line) for line in lines[::2]]
-    opened = [_opens(said) for said, _, _ in split]
+    opened = [opening(said) for said, _, _ in split]
     words = ["" if _is_ours(said) else said[len(opens) :] for (said, _, _), opens in zip(split, opened, strict=True)]
-    there = gone.places(words, [_HEADING.match(said) is not None for said, _, _ in split])
+    there = gone.said.places(words, [is_heading(said) for said, _, _ in split])
     for number, ((_, note, names), opens, is_there) in enumerate(zip(split, opened, there, strict=True)):
         is_named = gone.names(names.get("o", ""), names.get("m", ""), names.get("d", ""))
         if (is_there or is_named) and words[number] and words[number] not in FORGOTTEN:
             lines[2 * number] = f"{opens}{FORGOTTEN[_is_spanish(words[number])]}{note}"
     return "".join(lines)
-
-
-def _opens(said: str) -> str:
-    found = _OPENS.match(said)
-    return found.group() if found is not None else ""
 
 
 def _is_ours(said: str) -> bool:

@@ -26,8 +26,9 @@ from itertools import zip_longest
 from typing import Literal, Protocol, get_args
 
 from proxy.files.layout import SNAPSHOTS
-from proxy.files.lines import FORGOTTEN, comment, decoded, link_code, link_of, many_lines, one_line, parted
+from proxy.files.lines import comment, decoded, link_code, link_of, many_lines, one_line, parted
 from proxy.files.rewriting import Texts, replaced
+from proxy.language.values import FORGOTTEN
 from proxy.language.words import STOP, fold, terms
 from proxy.types import ArchivedTurn
 

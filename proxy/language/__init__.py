@@ -8,6 +8,7 @@ in, and each language as one object. It knows nothing of conversations, memory o
     tables    reads the data files: one folder per language, one file per subject, one section per table; `union` joins
               the languages, for text of which none is known
     detect    the language of a question
+    values    places where values stand in a text, however they are written; lines without them
     words     the forms of a word: lemma, stem, sound, and the terms that old messages are found by
     language  a language as questions are compared in it: one frozen object, which is passed down
 

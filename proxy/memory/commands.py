@@ -15,6 +15,7 @@ from itertools import chain, pairwise
 from proxy.conversation.progress import without_ours
 from proxy.language.phrases import expression, prefix_tree
 from proxy.language.tables import union
+from proxy.language.values import normal
 from proxy.lru import Lru
 from proxy.memory.clauses import sentences
 from proxy.memory.extract import extract
@@ -22,7 +23,6 @@ from proxy.memory.forget_orders import TOLD_YOU, Parsed, may_order, parse, witho
 from proxy.memory.forgetting import forgotten, rests
 from proxy.memory.own_words import own_words
 from proxy.memory.signals import folded
-from proxy.memory.superseding import normal
 from proxy.types import ChatRequest, Fact, Forgetting, Identity, Statement
 
 log = logging.getLogger(__name__)

@@ -9,6 +9,7 @@ from functools import lru_cache
 from hashlib import blake2b
 from itertools import chain, count
 
+from proxy.language.values import normal
 from proxy.language.words import terms
 from proxy.memory.ending import ended_by, in_between, is_left, left_again
 from proxy.memory.same_fact import nominated, same_fact, states_something, writes_alike
@@ -16,7 +17,6 @@ from proxy.memory.superseding import (
     ComparedValues,
     details,
     nearest,
-    normal,
     remainder,
 )
 from proxy.types.memory import SELF_CORRECTION, Fact, FactSource, FactStatus, Statement

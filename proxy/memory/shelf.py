@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from proxy.conversation.progress import Histories, archived, complete
+from proxy.language.values import normal
 from proxy.lru import Lru
 from proxy.memory import facts
 from proxy.memory.commands import LONGEST, commands, is_command, mark, meant, outlived
@@ -21,7 +22,7 @@ from proxy.memory.extract import extract
 from proxy.memory.owed import Owed
 from proxy.memory.packing import IndexedMessage
 from proxy.memory.shapes import Voice
-from proxy.memory.superseding import ComparedValues, normal
+from proxy.memory.superseding import ComparedValues
 from proxy.memory.turn_index import TurnIndex
 from proxy.storage.recollection import ArchiveChanges
 from proxy.types import ArchivedTurn, Exchange, Fact, Forgetting, Message, Statement, Summary, Utterance, Vector

@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from proxy.language.phrases import expression
 from proxy.language.tables import union
+from proxy.language.values import normal
 from proxy.language.words import fold, terms
 from proxy.memory.predictions import ATTRIBUTES, topics
 from proxy.memory.signals import MANY, SINGLE, Analysis, analyse, terms_of
@@ -430,11 +431,6 @@ def nearest(facts: Sequence[Fact], statement: Statement, values: ComparedValues)
 
 
 @lru_cache(8_192)
-def normal(value: str) -> str:
-    """Normalises a value for comparison: words and numbers, folded, without marks."""
-    return " ".join("".join(mark if mark.isalnum() else " " for mark in fold(value)).split())
-
-
 def _about(text: str) -> frozenset[str]:
     """Returns the terms of `text` without numbers, words of change, and its reason, which is about something else."""
     return frozenset(term for term in terms(_REASON.split(text, maxsplit=1)[0]) if not term[0].isdigit()) - _CHANGING

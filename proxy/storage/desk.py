@@ -5,8 +5,12 @@ A session belongs to no process: numbers are given inside the transaction that w
 ids, the same tape and the same order. Methods that write return when that is durable, and raise StorageError if it is
 not.
 
-What is forgotten leaves here in the transaction in which it leaves the archive: the content of a line becomes None (the
-line and its id stay), and texts of events and documents, their older versions included, that say it are removed.
+What is forgotten leaves here in the transaction in which it leaves the archive, or a fact its store. Lines of forgotten
+messages and of their turns lose their content (the line and its id stay), and are written without it if they come
+again. Events that repeat them are dropped (hidden exchanges, dashboards, summaries) or lose their texts (edits, which
+have nothing to undo then, and calls); so numbers may have gaps. Documents lose the words of a forgotten fact line by
+line, their older versions too, and have another version then. A wipe puts all of it aside, and a restore brings it
+back. Other processes learn of it as of all that is forgotten (`ForeignWrites`), and read from the beginning.
 """
 
 from collections.abc import Sequence

@@ -167,7 +167,8 @@ async def open_storage(
         states=stores.states(database),
         wipes=stores.wipes(database),
         jobs=(stores if keeps_jobs else SQLITE).jobs(database if keeps_jobs else nothing),
-        desks=stores.desks(database),
+        # A tape says what turns say: whoever keeps none keeps no tape.
+        desks=(stores if memory.archive_ttl else SQLITE).desks(database if memory.archive_ttl else nothing),
         accounts=stores.accounts(database),
         contents=(stores if keeps_contents else SQLITE).contents(database if keeps_contents else nothing, limits),
         database=database,

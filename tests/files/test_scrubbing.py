@@ -12,7 +12,7 @@ from proxy.files.journal import Learnt, events, extended
 from proxy.files.names import codes, long_code
 from proxy.files.scrubbing import Gone, scrub, scrubbed
 from proxy.files.snapshots import rendered, taken
-from proxy.memory.superseding import normal
+from proxy.language.values import normal
 from proxy.types.curation import Digest, MemoryEvent
 from tests.files.held import NOON, Held, stated, talk
 from tests.memory.indexed import link

@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from proxy.language.values import normal
 from proxy.memory.signals import analyse
 from proxy.memory.superseding import (
     ComparedValues,
     is_of_other,
     is_said_instead,
-    normal,
     remainder,
     replaces,
     returns_from,

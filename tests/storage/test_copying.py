@@ -13,10 +13,12 @@ from proxy.storage.folder import tenant_secret
 from proxy.storage.opening import DATABASE
 from proxy.storage.postgres.connection import Connection, connect
 from proxy.storage.postgres.database import PostgresDatabase
+from proxy.storage.postgres.desk import PostgresDesks
 from proxy.storage.postgres.facts import PostgresFacts
 from proxy.storage.postgres.jobs import PostgresJobs
 from proxy.storage.sqlite.archive import SqliteArchive
 from proxy.storage.sqlite.database import Database
+from proxy.storage.sqlite.desk import SqliteDesks
 from proxy.storage.sqlite.facts import SqliteFacts
 from proxy.storage.sqlite.jobs import SqliteJobs
 from proxy.storage.sqlite.ledger import SqliteLedger
@@ -26,6 +28,7 @@ from tests import postgres
 from tests.contract.test_archive import VECTORS, turn
 from tests.contract.test_fact_store import FACT, NEW
 from tests.contract.test_ledger import ROW
+from tests.desks import desk_made
 from tests.finished_jobs import made
 
 
@@ -39,6 +42,7 @@ async def folder(tmp_path: Path) -> Path:
     SqliteLedger(database).append(ROW)
     for number in range(3):
         await made(SqliteJobs(database), number, 1.0)
+        await desk_made(SqliteDesks(database), number, 1.0, "s")
     await database.close()
     return tmp_path
 
@@ -71,6 +75,11 @@ async def test_all_of_it_is_there_afterwards_and_goes_on_from_there(folder: Path
     copied = [job.id for job in await jobs.jobs("a/")]
     assert await made(jobs, 9, 2.0) > max(copied)
     assert (len(copied), len(await jobs.summaries("a/")), await jobs.spent(0)) == (3, 4, 0.004)
+    desks = PostgresDesks(database)
+    await desk_made(desks, 3, 2.0, "s")
+    news = await desks.since("a/", "s", 0, 0)
+    assert ([each.id for each in news.lines], [each.number for each in news.events]) == ([1, 2, 3, 4], [1, 2, 3, 4])
+    assert [len(await desks.older("a/", each.name)) for each in await desks.documents("a/")] == [1] * 4
     await database.close()
 
 

@@ -24,6 +24,7 @@ def on_disk(folder: Path) -> dict[str, str]:
 
 async def fill(storage: Storage) -> None:
     """One of each kind."""
+    await storage.desks.put("a", "a.md", "text", version=0, at=NOW, by="model")
     storage.ledger.append(ledger_row(scope="a"))
     storage.sessions.remember("a", "s", [b"1" * 16], 0, NOW)
     storage.reuse.log("a", DECISION)
@@ -46,6 +47,7 @@ async def kept(storage: Storage) -> set[str]:
         "archive": await storage.archive.latest("a", "s"),
         "states": await storage.states.get("a", [TURN.link]),
         "jobs": await storage.jobs.jobs("a"),
+        "desks": await storage.desks.documents("a"),
         "contents": await storage.contents.recent(9),
         "accounts": await storage.accounts.rows(),
         "answers": await storage.answers.get("a", "key", NOW),
@@ -54,7 +56,10 @@ async def kept(storage: Storage) -> set[str]:
     return {name for name, value in found.items() if value}
 
 
-ALL = {"ledger", "sessions", "reuse", "facts", "archive", "states", "jobs", "contents", "accounts", "answers", "scope"}
+ALL = {
+    "ledger", "sessions", "reuse", "facts", "archive", "states", "jobs", "desks", "contents", "accounts", "answers",
+    "scope",
+}  # fmt: skip
 SHOWN = {"keep": {"contents": 0}}
 
 
@@ -122,9 +127,9 @@ async def test_the_reuse_log_is_as_long_as_configured(tmp_path: Path, kind: str,
 async def test_facts_and_archive_are_kept_unless_the_configuration_says_no(tmp_path: Path, kind: str) -> None:
     where = {"kind": kind, "path": str(tmp_path), **SHOWN}
     for memory, wanted in (
-        ({"facts": False, "archive_ttl": 0}, ALL - {"facts", "archive", "jobs"}),
+        ({"facts": False, "archive_ttl": 0}, ALL - {"facts", "archive", "jobs", "desks"}),
         ({"facts": False}, ALL - {"facts", "jobs"}),
-        ({"archive_ttl": 0}, ALL - {"archive", "jobs"}),
+        ({"archive_ttl": 0}, ALL - {"archive", "jobs", "desks"}),
         ({}, ALL),
     ):
         storage = await open_storage(config(storage=where, memory=memory), Tasks())

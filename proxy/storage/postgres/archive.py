@@ -17,7 +17,7 @@ import msgspec
 from proxy.storage.database import Database
 from proxy.storage.postgres.connection import Connection
 from proxy.storage.postgres.database import ADD_SCOPES, SCOPE_ID
-from proxy.storage.postgres.desk import FORGETTING as DESKS
+from proxy.storage.postgres.desk import FORGETTING as DESK_FORGETTING
 from proxy.storage.postgres.jobs import FORGETTING
 from proxy.storage.postgres.names import add_names
 from proxy.storage.recollection import WIPE_REACHES, StoredShelf, links_of
@@ -220,8 +220,9 @@ def _values(added: Added) -> dict[str, Any]:
 
 def _forget(connection: Connection, forgotten: Sequence[Sequence[Mapping[str, Any]]]) -> None:
     for each in forgotten:
-        FORGETTING.messages(connection, each[0]["scope"], [row["link"] for row in each])
-        DESKS.messages(connection, each[0]["scope"], [row["link"] for row in each])
+        scope, links = each[0]["scope"], [row["link"] for row in each]
+        FORGETTING.messages(connection, scope, links)
+        DESK_FORGETTING.messages(connection, scope, links)
     rows = [row for each in forgotten for row in each]
     with connection.pipeline():
         connection.execute(ADD_SCOPES, (sorted({row["scope"] for row in rows}),))

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from proxy.storage.database import Database
 from proxy.storage.postgres.connection import Connection
 from proxy.storage.postgres.database import ADD_SCOPES, SCOPE_ID
+from proxy.storage.postgres.desk import FORGETTING as DESK_FORGETTING
 from proxy.storage.postgres.jobs import FORGETTING
 from proxy.storage.recollection import WIPE_REACHES
 from proxy.storage.stores.facts import COLUMNS, DatabaseFacts, FactRow, FactStatements, links_of
@@ -23,7 +24,7 @@ PUT = f"""
     )
     ON CONFLICT (id, scope_id) DO UPDATE SET {", ".join(f"{name} = excluded.{name}" for name in COLUMNS)}
 """  # noqa: S608 (our own column names)
-LINKS = f"SELECT links FROM facts WHERE id = ANY(%(ids)s::text[]) AND scope_id = {SCOPE_ID}"  # noqa: S608 (same)
+LINKS = f"SELECT id, value, links FROM facts WHERE id = ANY(%(ids)s::text[]) AND scope_id = {SCOPE_ID}"  # noqa: S608 (same)
 FORGET = f"DELETE FROM facts WHERE id = %(id)s AND scope_id = {SCOPE_ID}"  # noqa: S608 (same)
 
 
@@ -38,7 +39,9 @@ def _forget(connection: Connection, forgotten: Sequence[Sequence[Mapping[str, st
     for each in forgotten:
         scope = each[0]["scope"]
         found = connection.execute(LINKS.encode(), {"scope": scope, "ids": [row["id"] for row in each]}).fetchall()
-        FORGETTING.facts(connection, scope, links_of([links for (links,) in found]))
+        links = links_of([links for *_, links in found])
+        FORGETTING.facts(connection, scope, links)
+        DESK_FORGETTING.facts(connection, scope, [(fact, value) for fact, value, _ in found], links)
     with connection.cursor() as cursor:
         cursor.executemany(FORGET.encode(), [row for each in forgotten for row in each])
 

@@ -16,6 +16,7 @@ _WORDS = {
     "strftime('%s', 'now')": "extract(epoch FROM now())",
     # Rows of SQLite's indexes are in the order of their numbers, unasked.
     "ON archive (scope_id)": "ON archive (scope_id, change)",
+    "ON desk_lines (scope_id)": "ON desk_lines (scope_id, change)",
     "ON ledger (scope_id)": "ON ledger (scope_id, id)",
     "ON ledger (session_id)": "ON ledger (session_id, id)",
     "ON contents (scope_id)": "ON contents (scope_id, id)",

@@ -8,7 +8,7 @@ from proxy.storage.database import Database
 from proxy.storage.postgres.archive import NEXT
 from proxy.storage.postgres.connection import Connection
 from proxy.storage.postgres.database import ADD_SCOPES, SCOPE_ID
-from proxy.storage.postgres.desk import FORGETTING as DESKS
+from proxy.storage.postgres.desk import FORGETTING as DESK_FORGETTING
 from proxy.storage.postgres.jobs import FORGETTING
 from proxy.storage.stores.facts import COLUMNS
 from proxy.storage.stores.wipes import DatabaseWipes, WipeStatements
@@ -16,6 +16,7 @@ from proxy.types import Fact
 
 # The tables, and the columns that tell a row from all others.
 _TABLES = {"wiped_facts": "number", "wiped_archive": "number", "wiped_links": "scope_id, link, turn"}
+_DESK_TABLES = dict.fromkeys(("wiped_desk_lines", "wiped_desk_events", "wiped_desk_documents"), "number")
 _TURN = ("parent", "session_id", "turn", "at", "dimensions", "vectors", "utterances", "messages")
 
 
@@ -122,7 +123,7 @@ EXPIRED = tuple(
         SELECT {key} FROM {table} WHERE until <= %s::float8 ORDER BY {key} FOR UPDATE SKIP LOCKED
     )
     """.encode()  # noqa: S608 (our own names)
-    for table, key in _TABLES.items()
+    for table, key in (_TABLES | _DESK_TABLES).items()
 )
 FORGET_WIPED, *FORGET_SAID = _own(
     "DELETE FROM wiped_facts WHERE {own} AND id = ANY(%(ids)s::text[])",
@@ -163,7 +164,7 @@ def remove_expired(connection: Connection, until: float) -> int:
 def _wipe(connection: Connection, wipes: Sequence[tuple[Mapping[str, Any], Sequence[bytes]]]) -> None:
     for values, links in wipes:
         FORGETTING.everything(connection, values["scope"])
-        DESKS.everything(connection, values["scope"])
+        DESK_FORGETTING.wipe(connection, values["scope"], values["at"], values["until"])
         with connection.pipeline():
             connection.execute(ADD_SCOPES, ([values["scope"]],))
             for statement in WIPE:
@@ -173,15 +174,17 @@ def _wipe(connection: Connection, wipes: Sequence[tuple[Mapping[str, Any], Seque
 
 
 def _restore(connection: Connection, restored: Sequence[Mapping[str, Any]]) -> None:
-    with connection.pipeline():
-        for values in restored:
+    for values in restored:
+        with connection.pipeline():
             for statement in RESTORE:
                 connection.execute(statement, values)
+        DESK_FORGETTING.restore(connection, values["scope"], values["now"], values["since"])
 
 
 def _forget(connection: Connection, forgotten: Sequence[tuple[str, Sequence[Fact]]]) -> None:
-    with connection.pipeline():
-        for scope, facts in forgotten:
+    for scope, facts in forgotten:
+        DESK_FORGETTING.aside(connection, scope, facts)
+        with connection.pipeline():
             connection.execute(FORGET_WIPED, {"scope": scope, "ids": [fact.id for fact in facts]})
             for link in dict.fromkeys(link for fact in facts for link in fact.links):
                 for statement in FORGET_SAID:

@@ -11,7 +11,7 @@ import msgspec
 from proxy.storage.database import Database
 from proxy.storage.recollection import WIPE_REACHES, StoredShelf, links_of
 from proxy.storage.sqlite.database import ADD_SCOPE, SCOPE_ID, add_names
-from proxy.storage.sqlite.desk import FORGETTING as DESKS
+from proxy.storage.sqlite.desk import FORGETTING as DESK_FORGETTING
 from proxy.storage.sqlite.jobs import FORGETTING
 from proxy.storage.stores.archive import TURN, Added, ArchiveStatements, DatabaseArchive, Rows
 
@@ -140,8 +140,9 @@ def _add(connection: sqlite3.Connection, added: Sequence[Added]) -> None:
 def _forget(connection: sqlite3.Connection, forgotten: Sequence[Sequence[Mapping[str, Any]]]) -> None:
     connection.executemany(ADD_SCOPE, {(each[0]["scope"],) for each in forgotten})
     for each in forgotten:
-        FORGETTING.messages(connection, each[0]["scope"], [row["link"] for row in each])
-        DESKS.messages(connection, each[0]["scope"], [row["link"] for row in each])
+        scope, links = each[0]["scope"], [row["link"] for row in each]
+        FORGETTING.messages(connection, scope, links)
+        DESK_FORGETTING.messages(connection, scope, links)
         connection.executemany(FORGET, each)
     connection.executemany(DROP_SHELF, {(each[0]["scope"],) for each in forgotten})
 

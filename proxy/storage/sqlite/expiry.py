@@ -70,8 +70,9 @@ _OLDEST = (
     _oldest("job_links", "scope_id, link, job", "nullif(at, 0)"),
     _oldest("events", "number", "at"),
     _oldest("summaries", "number", "at"),
-    _oldest("desk_lines", "scope_id, session, id", "at"),
-    _oldest("desk_events", "scope_id, session, number", "at"),
+    _oldest("desk_lines", "change", "at"),
+    _oldest("desk_events", "id", "at"),
+    _oldest("desk_older", "scope_id, name, version", "at"),
 )
 _OLDEST_CONTENTS = _oldest("contents", "id", "id", "RETURNING size")
 # The row with the highest number of all is never deleted, see reuse.py.
@@ -107,10 +108,17 @@ _FORGOTTEN = """
         SELECT change FROM archive WHERE at IS NULL ORDER BY change DESC LIMIT -1 OFFSET :most
     )
 """
+# Documents are a person's, and a desk gives the numbers of its lines.
+_BY_NUMBER = tuple(
+    f"DELETE FROM {table} WHERE ({key}) IN (SELECT {key} FROM {table} ORDER BY {age} DESC LIMIT -1 OFFSET :most)"  # noqa: S608 (our own names)
+    for table, key, age in (("desk_documents", "scope_id, name", "at"), ("desks", "id", "last_at"))
+)
 # The number of rows that wipes have put aside, and the end of the first of these wipes.
 _ASIDE = """
     SELECT count(*), min(until) FROM (
         SELECT until FROM wiped_facts UNION ALL SELECT until FROM wiped_archive UNION ALL SELECT until FROM wiped_links
+        UNION ALL SELECT until FROM wiped_desk_lines UNION ALL SELECT until FROM wiped_desk_events
+        UNION ALL SELECT until FROM wiped_desk_documents
     )
 """
 
@@ -189,7 +197,9 @@ def _deleting(statement: str, **values: float) -> Step:
 def keep_within(connection: sqlite3.Connection, most_bytes: int, most_kept: int = MOST_KEPT) -> int:
     """Takes one step if the pages in use take more than `most_bytes`, and deletes rows beyond `most_kept` where that is
     the limit. Returns how many rows were deleted."""
-    gone = sum(connection.execute(statement, {"most": most_kept}).rowcount for statement in (_FACTS, _FORGOTTEN))
+    gone = sum(
+        connection.execute(statement, {"most": most_kept}).rowcount for statement in (_FACTS, _FORGOTTEN, *_BY_NUMBER)
+    )
     aside, first = connection.execute(_ASIDE).fetchone()
     if aside > most_kept:
         gone += wipes.remove_expired(connection, first)

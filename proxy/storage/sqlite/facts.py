@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from proxy.storage.database import Database
 from proxy.storage.recollection import WIPE_REACHES
 from proxy.storage.sqlite.database import ADD_SCOPE, SCOPE_ID
+from proxy.storage.sqlite.desk import FORGETTING as DESK_FORGETTING
 from proxy.storage.sqlite.jobs import FORGETTING
 from proxy.storage.stores.facts import COLUMNS, DatabaseFacts, FactRow, FactStatements, links_of
 from proxy.storage.stores.whose import owners_of
@@ -16,7 +17,7 @@ PUT = f"""
     WHERE name = :scope AND NOT coalesce(:created_at <= wiped_at AND :created_at > wiped_at - {WIPE_REACHES}, 0)
     ON CONFLICT (id, scope_id) DO UPDATE SET {", ".join(f"{name} = excluded.{name}" for name in COLUMNS)}
 """  # noqa: S608 (our own column names)
-LINKS = f"SELECT links FROM facts WHERE id = :id AND scope_id = {SCOPE_ID}"  # noqa: S608 (same)
+LINKS = f"SELECT id, value, links FROM facts WHERE id = :id AND scope_id = {SCOPE_ID}"  # noqa: S608 (same)
 FORGET = f"DELETE FROM facts WHERE id = :id AND scope_id = {SCOPE_ID}"  # noqa: S608 (same)
 
 
@@ -29,7 +30,9 @@ def _put(connection: sqlite3.Connection, puts: Sequence[Sequence[FactRow]]) -> N
 def _forget(connection: sqlite3.Connection, forgotten: Sequence[Sequence[Mapping[str, str]]]) -> None:
     for each in forgotten:
         found = [row for values in each if (row := connection.execute(LINKS, values).fetchone()) is not None]
-        FORGETTING.facts(connection, each[0]["scope"], links_of([links for (links,) in found]))
+        scope, links = each[0]["scope"], links_of([links for *_, links in found])
+        FORGETTING.facts(connection, scope, links)
+        DESK_FORGETTING.facts(connection, scope, [(fact, value) for fact, value, _ in found], links)
         connection.executemany(FORGET, each)
 
 

@@ -7,13 +7,14 @@ from typing import Any
 
 from proxy.storage.database import Database
 from proxy.storage.sqlite.database import ADD_SCOPE, SCOPE_ID
-from proxy.storage.sqlite.desk import FORGETTING as DESKS
+from proxy.storage.sqlite.desk import FORGETTING as DESK_FORGETTING
 from proxy.storage.sqlite.jobs import FORGETTING
 from proxy.storage.stores.facts import COLUMNS
 from proxy.storage.stores.wipes import DatabaseWipes, WipeStatements
 from proxy.types import Fact
 
 _TABLES = ("wiped_facts", "wiped_archive", "wiped_links")
+_DESK_TABLES = ("wiped_desk_lines", "wiped_desk_events", "wiped_desk_documents")
 
 
 def _own(*statements: str) -> tuple[str, ...]:
@@ -101,7 +102,7 @@ RESTORE = _own(
     """,
     *(f"DELETE FROM {table} WHERE {{own}} AND until >= :since" for table in _TABLES),  # noqa: S608 (our own names)
 )
-EXPIRED = tuple(f"DELETE FROM {table} WHERE until <= :now" for table in _TABLES)  # noqa: S608 (our own names)
+EXPIRED = tuple(f"DELETE FROM {table} WHERE until <= :now" for table in (*_TABLES, *_DESK_TABLES))  # noqa: S608 (our own names)
 # A fact, and the turns that said it.
 FORGET_WIPED, SAID_IN, FORGET_TURN, FORGET_TURN_LINKS, FORGET_LINK = _own(
     "DELETE FROM wiped_facts WHERE {own} AND id = :id",
@@ -139,7 +140,7 @@ def _wipe(connection: sqlite3.Connection, wipes: Sequence[tuple[Mapping[str, Any
     for values, links in wipes:
         connection.execute(ADD_SCOPE, (values["scope"],))
         FORGETTING.everything(connection, values["scope"])
-        DESKS.everything(connection, values["scope"])
+        DESK_FORGETTING.wipe(connection, values["scope"], values["at"], values["until"])
         for statement in WIPE:
             connection.execute(statement, values)
         connection.executemany(WIPE_LINK, [{**values, "link": link} for link in links])
@@ -152,10 +153,12 @@ def _restore(connection: sqlite3.Connection, restored: Sequence[Mapping[str, Any
     for values in restored:
         for statement in RESTORE:
             connection.execute(statement, values)
+        DESK_FORGETTING.restore(connection, values["scope"], values["now"], values["since"])
 
 
 def _forget_wiped(connection: sqlite3.Connection, forgotten: Sequence[tuple[str, Sequence[Fact]]]) -> None:
     for scope, facts in forgotten:
+        DESK_FORGETTING.aside(connection, scope, facts)
         for fact in facts:
             connection.execute(FORGET_WIPED, {"scope": scope, "id": fact.id})
             for link in fact.links:

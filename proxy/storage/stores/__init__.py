@@ -5,13 +5,14 @@ texts that select, and of functions that apply a batch of writes.
 accounts.py   reads for administration
 archive.py    the archive of turns
 contents.py   bodies of requests and answers
+desk.py       tapes, events and documents of desks
+desk_changes.py   the transactions of desks; desk_rows.py their rows and statements; desk_payloads.py events as bytes
+desk_forgetting.py    how forgetting reaches desks
 facts.py      facts of users
 job_changes.py    the transactions of jobs; job_rows.py their rows and statements
 job_expiry.py     jobs whose time has passed; job_forgetting.py how forgetting reaches them
 kinds.py      the stores of one kind of database, as they are opened
 jobs.py       jobs of memory's model, what they cost and what they have made
-desk.py       desks: tapes, events and documents of memory that the model manages itself
-desk_rows.py      rows and statements of desks; desk_forgetting.py how forgetting reaches them
 ledger.py     the ledger, and the sums of its rows
 reuse.py      entries of reuse by intent, and its log
 sessions.py   the index of links, which recognises conversations

@@ -45,8 +45,8 @@ def leaving(now: float, requests: float, turns: float, tapes: float) -> Iterator
         yield Leaving("jobs", ("id",), "done_at > 0", "done_at", now - requests)
         yield Leaving("digests", ("scope_id", "span", "at"), "span = 'hour'", "at", now - requests)
     if tapes:
-        yield Leaving("desk_lines", ("scope_id", "session", "id"), "true", "at", now - tapes)
-        yield Leaving("desk_events", ("scope_id", "session", "number"), "true", "at", now - tapes)
+        yield Leaving("desk_lines", ("change",), "true", "at", now - tapes)
+        yield Leaving("desk_events", ("id",), "true", "at", now - tapes)
     yield Leaving("job_links", ("scope_id", "link", "job"), "at > 0", "at", now - turns)
     yield Leaving("events", ("number",), "true", "at", now - turns)
     yield Leaving("summaries", ("number",), "true", "at", now - turns)

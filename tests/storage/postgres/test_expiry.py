@@ -13,6 +13,7 @@ from proxy.storage.postgres.accounts import PostgresAccounts
 from proxy.storage.postgres.connection import connect
 from proxy.storage.postgres.contents import PostgresContents
 from proxy.storage.postgres.database import PostgresDatabase
+from proxy.storage.postgres.desk import PostgresDesks
 from proxy.storage.postgres.expiry import PostgresExpiry
 from proxy.storage.postgres.jobs import PostgresJobs
 from proxy.storage.postgres.ledger import PostgresLedger
@@ -21,6 +22,7 @@ from proxy.storage.retention import Pace, Retention
 from proxy.tasks import Tasks
 from proxy.types import Contents, LedgerRow
 from tests.builders import ledger_row
+from tests.desks import desks_leave_in_time
 from tests.finished_jobs import leave_in_time, made
 from tests.postgres import processes
 
@@ -28,6 +30,7 @@ MINUTE, HOUR, DAY = 60, 3_600, 86_400
 PACE = Pace(first_after=0, every=0, pause=0)
 NOW = 1_700_006_400.0 + 100 * DAY  # a day begins
 TURNS = 50.0 * DAY  # that one is kept
+TAPES = 60.0 * DAY
 
 
 @dataclass(slots=True)
@@ -36,7 +39,7 @@ class Job:
     failures: list[tuple[str, str]] = field(default_factory=list)
 
     async def run(self, *, keeps_contents: bool = True, **keep: object) -> dict[str, int]:
-        expiry = PostgresExpiry(Keep.model_validate(keep), keeps_contents, TURNS, links=3)
+        expiry = PostgresExpiry(Keep.model_validate(keep), keeps_contents, TURNS, tapes=TAPES, links=3)
         return await self.retention(expiry).run()
 
     def retention(self, expiry: PostgresExpiry) -> Retention:
@@ -167,6 +170,10 @@ async def test_zero_is_for_ever(job: Job) -> None:
 
 async def test_jobs_and_what_they_made_leave_when_their_time_has_passed(job: Job) -> None:
     await leave_in_time(job, PostgresJobs(job.database))
+
+
+async def test_lines_and_events_of_desks_leave_when_their_time_has_passed_and_documents_stay(job: Job) -> None:
+    await desks_leave_in_time(job, PostgresDesks(job.database))
 
 
 async def test_a_job_whose_scope_a_batch_has_locked_is_not_waited_for(job: Job) -> None:

@@ -167,7 +167,7 @@ async def test_damage_met_while_reading_is_a_named_error(path: Path, row: Ledger
     for number in range(2000):
         SqliteLedger(first).append(replace(row, request_id=str(number)))
     await first.close()
-    overwrite(path, from_page=110)
+    overwrite(path, from_page=150)
     database = Database(path, Tasks())
     with pytest.raises(DatabaseCorrupt, match="damaged"):
         await SqliteLedger(database).recent(row.scope, limit=2000)

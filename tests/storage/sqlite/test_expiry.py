@@ -15,14 +15,17 @@ from proxy.storage.retention import Pace, Retention
 from proxy.storage.sqlite.accounts import SqliteAccounts
 from proxy.storage.sqlite.contents import SqliteContents
 from proxy.storage.sqlite.database import Database
+from proxy.storage.sqlite.desk import SqliteDesks
 from proxy.storage.sqlite.expiry import MOST_KEPT, SHARE, SPARE_PAGES, Expiry, keep_within
 from proxy.storage.sqlite.jobs import SqliteJobs
 from proxy.storage.sqlite.ledger import SqliteLedger
 from proxy.storage.sqlite.sessions import SqliteSessions
+from proxy.storage.stores.job_expiry import leaving
 from proxy.tasks import Tasks
 from proxy.types import ArchivedTurn, Contents, Fact, LedgerRow, ReuseDecision, ReuseEntry, Utterance
 from tests import stores
 from tests.builders import ledger_row
+from tests.desks import desk_made, desks_leave_in_time
 from tests.finished_jobs import leave_in_time, made
 from tests.stores import AtOnce
 
@@ -30,6 +33,7 @@ MINUTE, HOUR, DAY = 60, 3_600, 86_400
 PACE = Pace(first_after=0, every=0, pause=0)
 NOW = 1_700_006_400.0 + 100 * DAY  # a day begins
 TURNS = 50.0 * DAY  # that one is kept
+TAPES = 60.0 * DAY
 
 
 @dataclass(slots=True)
@@ -43,7 +47,7 @@ class Job:
     def made(self, *, keeps_contents: bool = True, **keep: object) -> Retention:
         return Retention(
             self.database.writer,
-            Expiry(Keep.model_validate(keep), keeps_contents, TURNS, self.most_bytes, links=3).work,
+            Expiry(Keep.model_validate(keep), keeps_contents, TURNS, self.most_bytes, tapes=TAPES, links=3).work,
             self.tasks,
             on_failure=lambda part, reason: self.failures.append((part, reason)),
             clock=lambda: self.now,
@@ -79,6 +83,14 @@ def row(name: str, at: float, **differing: object) -> LedgerRow:
 
 async def test_jobs_and_what_they_made_leave_when_their_time_has_passed(job: Job) -> None:
     await leave_in_time(job, SqliteJobs(job.database))
+
+
+async def test_lines_and_events_of_desks_leave_when_their_time_has_passed_and_documents_stay(job: Job) -> None:
+    await desks_leave_in_time(job, SqliteDesks(job.database))
+
+
+def test_tapes_that_are_kept_for_ever_stay() -> None:
+    assert {each.table for each in leaving(NOW, 1.0, 1.0, 0.0)}.isdisjoint({"desk_lines", "desk_events"})
 
 
 async def test_requests_and_conversations_leave_when_their_time_has_passed_and_their_sums_stay(job: Job) -> None:
@@ -263,8 +275,10 @@ ENTRY = ReuseEntry("r-1", "p" * 32, "how?", (), "key", 1.0, 1e12)
 ROWS = 2 * SHARE  # of each kind: a step takes two
 TABLES = (
     "ledger", "session_sums", "links", "archive", "path_states", "contents", "reuse_entries", "reuse_log",
-    "jobs", "job_links", "events", "summaries",
+    "jobs", "job_links", "events", "summaries", "desk_lines", "desk_events", "desk_older",
 )  # fmt: skip
+
+KEPT = ("facts", "desk_documents", "desks")  # in whatever space there is
 
 
 def link(number: int) -> bytes:
@@ -286,6 +300,7 @@ async def filled() -> AtOnce:
         stores.reuse(database).log("a/", ReuseDecision(f"r{number}", at, "hit", "r-1", 1.0, "how?", "how?"))
         stores.facts(database).put("a/", [replace(FACT, id=f"f-{number}")])
         await made(stores.jobs(database), number, at)
+        await desk_made(stores.desks(database), number, at)
     return database
 
 
@@ -302,10 +317,10 @@ async def test_the_oldest_part_of_every_table_leaves_and_every_fact_stays() -> N
         assert oldest.fetchall() == [(3.0,), (3.0,)]
         (kept,) = connection.execute("SELECT bytes FROM contents_size").fetchone()
         assert kept == 4 * counted(connection, "contents")
-        return {table: counted(connection, table) for table in (*TABLES, "sessions", "archive_links", "facts")}
+        return {table: counted(connection, table) for table in (*TABLES, "sessions", "archive_links", *KEPT)}
 
     left = await database.read(shrunk)
-    assert left == dict.fromkeys((*TABLES, "sessions", "archive_links"), ROWS - 2) | {"facts": ROWS}
+    assert left == dict.fromkeys((*TABLES, "sessions", "archive_links"), ROWS - 2) | dict.fromkeys(KEPT, ROWS)
 
 
 async def test_step_by_step_nothing_is_left_but_facts_and_the_newest_entry() -> None:
@@ -315,10 +330,10 @@ async def test_step_by_step_nothing_is_left_but_facts_and_the_newest_entry() -> 
         for _ in range(ROWS + SHARE):
             keep_within(connection, most_bytes=0)
         assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
-        return {table: counted(connection, table) for table in (*TABLES, "sessions", "facts")}
+        return {table: counted(connection, table) for table in (*TABLES, "sessions", *KEPT)}
 
     left = await database.read(emptied)
-    assert left.pop("facts") == ROWS
+    assert [left.pop(table) for table in KEPT] == [ROWS] * len(KEPT)
     assert 0 < left.pop("reuse_entries") < SHARE
     assert left == dict.fromkeys(left, 0)
 
@@ -328,7 +343,7 @@ async def test_within_the_limit_nothing_leaves() -> None:
     assert await database.read(lambda connection: keep_within(connection, most_bytes=2**30)) == 0
 
 
-async def test_facts_and_forgotten_links_leave_for_their_own_number_alone() -> None:
+async def test_facts_documents_desks_and_forgotten_links_leave_for_their_own_number_alone() -> None:
     database = await filled()
     stores.archive(database).forget("a/", [link(20_000 + number) for number in range(5)], 1.0)
 
@@ -336,8 +351,11 @@ async def test_facts_and_forgotten_links_leave_for_their_own_number_alone() -> N
         gone = keep_within(connection, most_bytes=2**30, most_kept=3)
         return gone, connection.execute("SELECT link FROM archive WHERE at IS NULL ORDER BY change").fetchall()
 
-    assert await database.read(bounded) == (ROWS - 3 + 2, [(link(20_000 + number),) for number in (2, 3, 4)])
+    assert await database.read(bounded) == (3 * (ROWS - 3) + 2, [(link(20_000 + number),) for number in (2, 3, 4)])
     assert [fact.id for fact in await stores.facts(database).all("a/")] == [f"f-{ROWS - n}" for n in (2, 1, 0)]
+    documents = await stores.desks(database).documents("a/")
+    assert [each.name for each in documents] == [f"{ROWS - n}.md" for n in (2, 1, 0)]
+    assert [each.session for each in await stores.desks(database).sessions("a/")] == ["s-128", "s-127", "s-126"]
 
 
 async def test_of_too_much_that_was_wiped_the_wipe_that_would_end_first_is_final() -> None:
