@@ -112,7 +112,7 @@ def test_the_tables_say_what_was_sent_what_would_be_and_what_that_costs() -> Non
     assert text.startswith("2 requests replayed, old turns found by words and meaning (v1); 1 line skipped\n")
     assert row(text, "one") == ["one", "1", "1", "100", "40", "60.0%", "0", "0"]
     assert row(text, "all") == ["all", "2", "1", "200", "80", "60.0%", "0", "0"]
-    assert row(text, "one", 1) == ["one", "-70", "0", "0", "0", "0", "0", "+10"]
+    assert row(text, "one", 1) == ["one", "-70", "0", "0", "0", "0", "0", "0", "+10", "0"]
     assert row(text, "one", 2) == ["one", "$0.0001", "$0.0001", "$0.0000", "0.400", "0.400"]
     assert row(text, "two (price unknown")[-5:] == ["50", "40", "20", "0.400", "0.400"]
     assert row(text, "0.17") == ["0.17", "50", "40", "20", "0.400", "0.400"]
