@@ -48,7 +48,7 @@ def kind_of(payload: Payload) -> str:
 
 @dataclass(frozen=True)
 class Gone:
-    """What is forgotten of a scope: messages, facts, and whatever repeats them. Requests tell of their own messages."""
+    """Forgotten messages and facts of a scope, and whatever repeats them. Requests tell of their own messages."""
 
     links: frozenset[bytes] = frozenset()
     facts: frozenset[str] = frozenset()  # ids
