@@ -35,7 +35,7 @@ from proxy.errors import (
 from proxy.http.access import METHODS, OPTIONS, Kind, options_answer
 from proxy.http.exchange import AsgiMessage, Call, ClientGone, Receive, Send, read_body, refuse_coding, stream_body
 from proxy.observe.siblings import Worker
-from proxy.pipeline import Services, sessions_api
+from proxy.pipeline import Services, desk_api, sessions_api
 from proxy.pipeline.chat import handle
 from proxy.pipeline.context_api import ContextReader
 from proxy.protocol import headers as wire_headers
@@ -92,6 +92,8 @@ def create_app(config: Config, worker: Worker | None = None) -> Starlette:
             route("/v1/{path:path}", pass_through, kind="api"),  # with any method: the upstream knows them
             route("/olvido/context", lambda call, _: context(call, app.state.contexts), "POST", kind="api"),
             route("/olvido/sessions/{session:path}/end", end_session, "POST", kind="api"),
+            route("/olvido/sessions/{session:path}/reset", reset_desk, "POST", kind="api"),
+            route("/olvido/sessions/{session:path}/pins", pin_message, "POST", kind="api"),
             route("/olvido/openapi.yaml", openapi, "GET"),
             route("/healthz", healthz, "GET"),
             route("/readyz", lambda call, services: readyz(call, services, worker), "GET"),
@@ -178,6 +180,18 @@ async def context(call: Call, contexts: ContextReader) -> None:
 async def end_session(call: Call, services: Services) -> None:
     """Answers `/olvido/sessions/{session}/end`."""
     answer = await sessions_api.end(await _incoming(call, services), call.parameters["session"], services)
+    await call.answer(replace(answer, headers=(*answer.headers, ("x-olvido-request", call.request_id))))
+
+
+async def reset_desk(call: Call, services: Services) -> None:
+    """Answers `/olvido/sessions/{session}/reset`."""
+    answer = await desk_api.reset(await _incoming(call, services), call.parameters["session"], services)
+    await call.answer(replace(answer, headers=(*answer.headers, ("x-olvido-request", call.request_id))))
+
+
+async def pin_message(call: Call, services: Services) -> None:
+    """Answers `/olvido/sessions/{session}/pins`."""
+    answer = await desk_api.pin(await _incoming(call, services), call.parameters["session"], services)
     await call.answer(replace(answer, headers=(*answer.headers, ("x-olvido-request", call.request_id))))
 
 

@@ -16,6 +16,7 @@ context_api.py  the context of a conversation as an API, told from the archive
 sessions_api.py sessions as an API: their end
 desk_tools.py   tools of the desk, run: orders carried out, and answered with a sentence
 desk_documents.py for it: the documents of a person's folder, read and written
+desk_api.py     the desk of a session as an API: reset, pins
 desk_reset.py   a person's word on a desk: reset, confirmation, pins
 own_requests.py requests of our own: the upstream's answer for a sample of the reused ones; the judge of reuse
 memory_model.py for it: the model that memory asks, behind an upstream

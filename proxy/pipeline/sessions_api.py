@@ -5,6 +5,7 @@
 ends a conversation of the key and end user, as silence would. `proxy/openapi.yaml` has the types.
 """
 
+from collections.abc import Mapping
 from typing import Annotated
 
 import msgspec
@@ -29,19 +30,35 @@ class Asked(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 async def end(incoming: Incoming, name: str, services: Services) -> Answer:
     """Ends a session; the answer says whether it was open. Raises BadRequest, UnknownSession if there is no such
     session in the scope, ContextUnavailable if storage can't be read."""
-    user = read_directives(incoming.headers).user or decoded(incoming.body).user
+    who = whose(incoming, name, decoded(incoming.body).user, services)
+    await check_known(who, name, services)
+    ended = services.ends.end(who.memory, who.session, "api")
+    return told({"session": who.session, "ended": ended})
+
+
+def told(said: Mapping[str, object]) -> Answer:
+    """Returns an answer in JSON that nobody may keep."""
+    headers: Headers = (("content-type", "application/json"), ("cache-control", "no-store"))
+    return Answer(200, headers, msgspec.json.encode(said))
+
+
+def whose(incoming: Incoming, name: str, user: str | None, services: Services) -> Identity:
+    """Returns the identity of a session of the client's key. `user`: the end user that the body names; the header
+    wins."""
+    user = read_directives(incoming.headers).user or user
     scope = Scope(incoming.tenant, identify.end_user(user) if user else "")
     private = identify.is_private(scope, personal=services.config.tenancy == "personal")
-    who = Identity(scope, identify.session_named(name), "header", (), private=private)
+    return Identity(scope, identify.session_named(name), "header", (), private=private)
+
+
+async def check_known(who: Identity, name: str, services: Services) -> None:
+    """Raises UnknownSession if there is no such session in the scope, ContextUnavailable if storage can't be read."""
     try:
         is_known = await within(DEADLINE * services.patience, _is_known(who, services))
     except (StorageError, TimeoutError):
         raise ContextUnavailable("The storage of conversations can't be read now.") from None
     if not is_known:
         raise UnknownSession(f"No session {name[: identify.MAX_NAME]!r} of this key and end user is known.")
-    ended = services.ends.end(who.memory, who.session, "api")
-    headers: Headers = (("content-type", "application/json"), ("cache-control", "no-store"))
-    return Answer(200, headers, msgspec.json.encode({"session": who.session, "ended": ended}))
 
 
 async def _is_known(who: Identity, services: Services) -> bool:

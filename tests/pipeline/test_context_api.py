@@ -311,7 +311,9 @@ def test_refusals_are_in_openais_shape(client: Client) -> None:
 
 def test_the_types_are_told(client: Client) -> None:
     answer = client.http.get(f"{client.url}/olvido/openapi.yaml")
-    assert yaml.safe_load(answer.text)["paths"].keys() == {CONTEXT, "/olvido/sessions/{session}/end"}
+    session = "/olvido/sessions/{session}"
+    told = {CONTEXT, f"{session}/end", f"{session}/reset", f"{session}/pins"}
+    assert yaml.safe_load(answer.text)["paths"].keys() == told
 
 
 SCHEMA = schemathesis.openapi.from_dict(
