@@ -14,6 +14,7 @@ from proxy.config import Config
 from proxy.config.upstreams import table
 from proxy.context.planner import Planner
 from proxy.curation.arming import Arming
+from proxy.curation.concluding import Concluding
 from proxy.curation.doing import Doing
 from proxy.curation.prompts import Prompts
 from proxy.curation.spending import Caller
@@ -182,7 +183,10 @@ def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
     database = storage.database
     is_away = None if database.shared is None else lambda: database.is_away
     model = config.memory.model if storage.jobs.keeps and storage.facts.keeps else None
-    arming = None if model is None else Arming(model, storage.jobs)
+    tools = config.memory.tools
+    arming = None
+    if model is not None:
+        arming = Arming(model, storage.jobs, project=tools.project, has_desks=storage.desks.keeps)
     learner = Learner(
         library,
         executor,
@@ -246,12 +250,18 @@ def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
     curator = None
     if model is not None and arming is not None:
         asked = UpstreamMemoryModel(model, router, own_requests, executor)
+        caller = Caller(asked, model, storage.jobs, storage.accounts, tasks, owner=secrets.token_hex(8))
+        prompts = Prompts(model.prompts)
+        concluding = Concluding(
+            caller, storage.jobs, storage.desks, storage.archive, prompts, tools.sections, counter.text, executor
+        )
         doing = Doing(
-            Caller(asked, model, storage.jobs, storage.accounts, tasks, owner=secrets.token_hex(8)),
+            caller,
             FactWriter(library, executor, alone),
             library,
             storage.jobs,
-            Prompts(model.prompts),
+            prompts,
+            concluding=concluding,
             count=counter.text,
             embed=vectors.of,
             executor=executor,

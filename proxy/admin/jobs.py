@@ -7,7 +7,8 @@ cost, and its undoing.
             a job, and its lines: what the model proposed, its quotation, what came of it
     POST /admin/api/jobs {scope, kind, subject}
             a job is due now: a conversation is read (kind "extract", the subject its session), facts are compared
-            ("consolidate"), or a digest is made ("digest", such as "day 2026-11-23"): 202
+            ("consolidate"), a digest is made ("digest", such as "day 2026-11-23"), or a session at the desk is
+            concluded ("conclude", its project and name: "shop/trips", "/trips"): 202
     POST /admin/api/jobs/{id}/undo {fact}
             what the job has kept of a fact is undone, durably: what it ended holds again
     GET  /admin/api/jobs/spend?scope=
@@ -30,6 +31,7 @@ from proxy.admin.parts import Admin
 from proxy.config import shows_content
 from proxy.curation.digesting import spanned
 from proxy.curation.looking import card, line_cards, quotations, undoing
+from proxy.curation.sessions import told_in
 from proxy.errors import BadRequest, Conflict, UnknownRoute
 from proxy.http.exchange import Call
 from proxy.pipeline import Services
@@ -117,6 +119,8 @@ async def run(call: Call, admin: Admin, asked: Run) -> Answer:
 def _is_named(asked: Run) -> bool:
     if asked.kind == "consolidate":
         return not asked.subject
+    if asked.kind == "conclude":
+        return bool(told_in(asked.subject)[0])
     try:
         spanned(asked.subject)
     except ValueError:

@@ -13,6 +13,8 @@ Pure:
     telling.py        events, a summary and a name for the conversation, out of an answer
     consolidating.py  facts that may be the same or contradict each other, and what a model says of them
     digesting.py      digests of hours, days and weeks out of events
+    sessions.py       sessions at the desk that have ended: what the model is asked about them
+    lessons.py        what it answers about one, and what that makes of the sections
     looking.py        what jobs have come to, for people: as JSON; what a fact rests on; undoing
 
 Storage and background work:
@@ -20,6 +22,7 @@ Storage and background work:
     arming.py         jobs, armed when there may be something to read
     working.py        the worker: takes jobs that are due, puts off what fails
     doing.py          the work of one job, from its row to what came of it
+    concluding.py     the end of a session at the desk: asked about, and its sections edited
     spending.py       what a call may cost, by what was saved; calls within that
     writing.py        facts, written as they are decided at that moment
     model.py          Protocol of the model that is asked

@@ -91,23 +91,23 @@ T = TypeVar("T")
 
 def read(answer: bytes) -> Answer | Unreadable:
     """Reads an answer to an extraction or a consolidation."""
-    found = _object(answer, _Answer)
+    found = object_in(answer, _Answer)
     if isinstance(found, str):
         return found
-    events = _decoded(found.events, list[msgspec.Raw]) or []
+    events = decoded(found.events, list[msgspec.Raw]) or []
     left_out = max(0, len(found.operations) - MOST_OPERATIONS) + max(0, len(events) - MOST_EVENTS)
     return Answer(
-        tuple(_decoded(each, Operation) for each in found.operations[:MOST_OPERATIONS]),
-        tuple(_decoded(each, Event) for each in events[:MOST_EVENTS]),
-        _decoded(found.summary, SummaryText),
-        _decoded(found.slug, str) or "",
+        tuple(decoded(each, Operation) for each in found.operations[:MOST_OPERATIONS]),
+        tuple(decoded(each, Event) for each in events[:MOST_EVENTS]),
+        decoded(found.summary, SummaryText),
+        decoded(found.slug, str) or "",
         left_out,
     )
 
 
 def read_digest(answer: bytes) -> str | None:
     """Reads an answer to a digestion; None if there is none in it."""
-    found = _object(answer, _Digest)
+    found = object_in(answer, _Digest)
     return None if isinstance(found, str) else clean(found.digest) or None
 
 
@@ -116,7 +116,8 @@ def clean(text: str | None) -> str:
     return "".join(mark for mark in " ".join((text or "").split()) if mark.isprintable())
 
 
-def _object(answer: bytes, kind: type[T]) -> T | Unreadable:
+def object_in(answer: bytes, kind: type[T]) -> T | Unreadable:
+    """Returns the one JSON object of an answer; the reason, if none can be read."""
     if len(answer) > LONGEST:
         return "endless answer"
     text = answer.decode("utf-8", "replace").strip()
@@ -146,7 +147,8 @@ def _braced(text: str) -> str:
     return text[max(0, text.find("{")) : text.rfind("}") + 1]
 
 
-def _decoded(raw: msgspec.Raw, kind: type[T]) -> T | None:
+def decoded(raw: msgspec.Raw, kind: type[T]) -> T | None:
+    """Returns an element of an answer; None if it is malformed."""
     try:
         return msgspec.json.decode(raw, type=kind, strict=False)  # "2" is the number 2
     except (ValueError, RecursionError):

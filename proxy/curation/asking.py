@@ -91,12 +91,13 @@ def fitting(turns: Sequence[ArchivedTurn], count: Callable[[str], int], most: in
 
 def _rendered(number: int, turn: ArchivedTurn) -> str:
     return "\n".join(
-        f"[{number}] {said.role}: " + _indented(said.text, MOST_USER if said.role == "user" else MOST_ASSISTANT)
+        f"[{number}] {said.role}: " + indented(said.text, MOST_USER if said.role == "user" else MOST_ASSISTANT)
         for said in turn.utterances
     )
 
 
-def _indented(text: str, most: int) -> str:
+def indented(text: str, most: int) -> str:
+    """Returns a text that looks like nothing but one message: at most `most` characters, further lines indented."""
     if len(text) > most:
         half = most // 2
         text = f"{text[:half]}\n[…]\n{text[-half:]}"
@@ -123,7 +124,7 @@ def extraction(
     data = f"{_facts_block([known])}\n\n<conversation>\n{conversation}\n</conversation>"
     shown = Shown(_versions(known), tuple(turn.link.hex() for turn in turns))
     schema = EXTRACTION if schemas else None
-    return Question(_body(prompt, data, settings, schema), prompt.label, msgspec.json.encode(shown), links_of(turns))
+    return Question(body_of(prompt, data, settings, schema), prompt.label, msgspec.json.encode(shown), links_of(turns))
 
 
 def consolidation(
@@ -136,7 +137,7 @@ def consolidation(
     prompt = prompts.of("consolidate", spoken_in(" ".join(fact.value for fact in known.values())[:_DIGEST_READ]))
     shown = Shown(_versions(known), groups=tuple(tuple(group) for group in parted))
     read = tuple(dict.fromkeys(link for fact in known.values() for link in fact.links))
-    body = _body(prompt, _facts_block(parted), settings, CONSOLIDATION if schemas else None)
+    body = body_of(prompt, _facts_block(parted), settings, CONSOLIDATION if schemas else None)
     return Question(body, prompt.label, msgspec.json.encode(shown), read)
 
 
@@ -149,7 +150,7 @@ def digestion(
     entries = "\n".join(f"- {line}" for line in lines)
     data = f'<entries of="{span}">\n{entries}\n</entries>'
     return Question(
-        _body(prompt, data, settings, DIGEST if schemas else None), prompt.label, msgspec.json.encode(Shown()), ()
+        body_of(prompt, data, settings, DIGEST if schemas else None), prompt.label, msgspec.json.encode(Shown()), ()
     )
 
 
@@ -183,7 +184,8 @@ def _facts_block(groups: Iterable[Mapping[str, Fact]]) -> str:
     return f"<facts>\n{lines}\n</facts>" if lines else "<facts>\n</facts>"
 
 
-def _body(prompt: Prompt, data: str, settings: Mapping[str, Json], schema: Json | None) -> bytes:
+def body_of(prompt: Prompt, data: str, settings: Mapping[str, Json], schema: Json | None) -> bytes:
+    """Returns a chat request. `schema`: of its answer, where the model takes one."""
     messages = [{"role": "system", "content": prompt.text}, {"role": "user", "content": data}]
     asked: dict[str, Json] = {**settings, "messages": messages}
     if schema is not None:
@@ -196,7 +198,8 @@ def _body(prompt: Prompt, data: str, settings: Mapping[str, Json], schema: Json 
 # Strict ones as upstreams demand them: every property is required, and one that may be missing may be null.
 
 
-def _of(properties: Mapping[str, Json]) -> Json:
+def strict(properties: Mapping[str, Json]) -> Json:
+    """Returns the schema of an object with all of these properties."""
     return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
 
 
@@ -211,10 +214,10 @@ _FACT: Mapping[str, Json] = {"id": _TEXT_OR_NULL, "ids": _NAMES} | dict.fromkeys
     ("key", "value", "domain"), _TEXT_OR_NULL
 )
 
-EXTRACTION: Json = _of(
+EXTRACTION: Json = strict(
     {
         "operations": _list(
-            _of(
+            strict(
                 {
                     "op": {"type": "string", "enum": list(OPERATIONS["extract"])},
                     **_FACT,
@@ -223,8 +226,8 @@ EXTRACTION: Json = _of(
                 }
             )
         ),
-        "events": _list(_of({"turn": {"type": "integer"}, "text": _TEXT})),
-        "summary": _of(
+        "events": _list(strict({"turn": {"type": "integer"}, "text": _TEXT})),
+        "summary": strict(
             {
                 "topic": _TEXT,
                 "discussed": _list(_TEXT),
@@ -236,11 +239,11 @@ EXTRACTION: Json = _of(
         "slug": _TEXT,
     }
 )
-CONSOLIDATION: Json = _of(
+CONSOLIDATION: Json = strict(
     {
         "operations": _list(
-            _of({"op": {"type": "string", "enum": list(OPERATIONS["consolidate"])}, **_FACT, "by": _TEXT_OR_NULL})
+            strict({"op": {"type": "string", "enum": list(OPERATIONS["consolidate"])}, **_FACT, "by": _TEXT_OR_NULL})
         )
     }
 )
-DIGEST: Json = _of({"digest": _TEXT})
+DIGEST: Json = strict({"digest": _TEXT})

@@ -14,6 +14,7 @@ from typing import Protocol, TypeAlias, TypeVar, get_args
 
 from proxy.curation import answers, asking, consolidating, digesting, operations, retracting
 from proxy.curation.asking import Question
+from proxy.curation.concluding import Concluding
 from proxy.curation.prompts import Prompts
 from proxy.curation.retracting import OrdersSince
 from proxy.curation.spending import Caller, Failed, Left, Unaffordable, Unanswerable
@@ -66,6 +67,7 @@ class Doing:
     embed: Embed
     executor: Executor
     watch: CurationWatch = field(default_factory=Unwatched)
+    concluding: Concluding | None = None  # None: no session has a desk
     on_line: Callable[[OutcomeLine], None] = lambda _line: None
     clock: Callable[[], float] = time
 
@@ -79,6 +81,9 @@ class Doing:
                 return await self._consolidate(job)
             case "digest":
                 return await self._digest(job)
+            case "conclude":
+                finished = await self.concluding.concluded(job) if self.concluding else Finished(reason="nothing new")
+                return await self._finish(job, finished)
 
     # --- what a conversation says -------------------------------------------------------------------------------------
 

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from proxy.curation.consolidating import undone
+from proxy.curation.sessions import told_in
 from proxy.types import Fact, Json
 from proxy.types.curation import Job, OutcomeLine
 
@@ -71,6 +72,8 @@ def _line_card(line: OutcomeLine, undoable: Collection[str], *, with_text: bool)
 
 def session_of(job: Job) -> str:
     """Returns the session that a job reads, "" if it reads none."""
+    if job.kind == "conclude":
+        return told_in(job.subject)[0]
     return job.subject if job.kind == "extract" else ""
 
 

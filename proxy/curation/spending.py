@@ -13,6 +13,7 @@ from time import time
 
 from proxy.config.memory import MemoryModel as Settings
 from proxy.curation.asking import Question
+from proxy.curation.looking import session_of
 from proxy.curation.model import MemoryModel, Reply
 from proxy.storage.base import Accounts, StorageError
 from proxy.storage.erasures import base_of
@@ -114,7 +115,7 @@ class Caller:
     async def _reply(self, job: Job, body: bytes) -> Reply | None:
         """Returns the answer; the lease is renewed while it is waited for."""
         name = f"memory-{job.id}-{job.attempts}-{int(self.clock() * 1_000):x}"
-        session = job.subject if job.kind == "extract" else f"memory: {job.kind}"
+        session = session_of(job) or f"memory: {job.kind}"
         asking = self.tasks.spawn(self.model.ask(job.scope, session, name, body), name="ask memory's model")
         held_until = self.clock() + self.lease
         try:

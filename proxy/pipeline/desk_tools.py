@@ -221,7 +221,7 @@ class DeskTools:
 
     def _own_last(self, name: str) -> str | None:
         """Returns what this session wrote there last."""
-        made = (*self._edits, *self.seat.edits)
+        made = (each for each in (*self._edits, *self.seat.edits) if each.tool)  # not at an end that it went on after
         return next((each.after for each in made if each.name == name and each.state == "done"), None)
 
     def _quotes(self, text: str, before: str) -> bool:

@@ -58,11 +58,20 @@ class DeskStore(Protocol):
         """Returns a document, a removed one too; None if there never was one."""
 
     async def put(
-        self, scope: str, name: str, text: str | None, *, version: int, at: float, by: EditedBy
+        self,
+        scope: str,
+        name: str,
+        text: str | None,
+        *,
+        version: int,
+        at: float,
+        by: EditedBy,
+        session: str = "",
+        events: Sequence[DeskEvent] = (),
     ) -> Document | None:
-        """Writes a document whose version is `version` (0: there is none), or removes it where `text` is None. None if
-        it has another version: then nothing is written, and the caller merges. Raises ValueError above `MOST_BYTES` or
-        `MOST_DOCUMENTS`."""
+        """Writes a document whose version is `version` (0: there is none), or removes it where `text` is None; with it,
+        in one transaction, `events` of a session, which tell of it. None if it has another version: then nothing is
+        written, and the caller merges. Raises ValueError above `MOST_BYTES` or `MOST_DOCUMENTS`."""
 
     async def older(self, scope: str, name: str, limit: int = OLDER_VERSIONS) -> list[Document]:
         """Returns earlier versions of a document, the newest first."""

@@ -8,7 +8,7 @@ from typing import Literal
 
 from proxy.types.memory import Summary
 
-JobKind = Literal["extract", "consolidate", "digest"]
+JobKind = Literal["extract", "consolidate", "digest", "conclude"]
 # answered: the model's answer is in the row, what it proposes is not carried out yet.
 JobState = Literal["waiting", "running", "answered", "done", "given-up"]
 OperationName = Literal["add", "update", "invalidate", "merge"]
@@ -23,7 +23,8 @@ class Job:
     scope: str  # of memory
     kind: JobKind
     subject: (
-        str  # extract: the session; consolidate: ""; digest: its span and begin, "day 2026-11-23" (`digest_subject`)
+        str  # extract: the session; consolidate: ""; digest: its span and begin, "day 2026-11-23" (`digest_subject`);
+        # conclude: project and session, "shop/trips"
     )
     state: JobState
     created_at: float
@@ -48,7 +49,8 @@ class Job:
 class OutcomeLine:
     """One thing that the model proposed, and what came of it."""
 
-    op: str  # an OperationName, "event", "summary", "slug", or "" for an answer of which nothing could be read
+    op: str  # an OperationName, "event", "summary", "slug"; of a conclusion "task", "lesson", "note", "project",
+    # "outdated"; or "" for an answer of which nothing could be read
     result: Literal["kept", "refused", "undone"]
     reason: str = ""  # why it was refused, of a bounded set
     domain: str = ""

@@ -2,7 +2,7 @@
 
 import secrets
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from proxy.storage.database import Database, Store
 from proxy.storage.desk import MOST_BYTES, MOST_DOCUMENTS, OLDER_VERSIONS
@@ -83,14 +83,33 @@ class DatabaseDesks(Store):
         return next(iter(await self._rows(scope, rows.ONE_DOCUMENT, rows.document_of, name=name)), None)
 
     async def put(
-        self, scope: str, name: str, text: str | None, *, version: int, at: float, by: EditedBy
+        self,
+        scope: str,
+        name: str,
+        text: str | None,
+        *,
+        version: int,
+        at: float,
+        by: EditedBy,
+        session: str = "",
+        events: Sequence[DeskEvent] = (),
     ) -> Document | None:
         if text is not None and len(rows.packed_text(text)) > MOST_BYTES:
             raise ValueError(f"a document has {MOST_BYTES} bytes at most")
         if not self.keeps:
             return None
         document = Document(name, text or "", version + 1, at, by, is_removed=text is None)
-        wrote = await self._carried_out(scope, lambda connection: self._changes.put(connection, scope, document))
+        batch = secrets.randbits(62) + 1
+        runs: list[None] = []
+
+        def step(connection: Any) -> Document | Literal["full"] | None:
+            runs.append(None)
+            put = self._changes.put(connection, scope, document)
+            if isinstance(put, Document):
+                self._changes.write(connection, scope, session, (), events, batch, is_again=len(runs) > 1)
+            return put
+
+        wrote = await self._carried_out(scope, step)
         if wrote == FULL:
             raise ValueError(f"there are {MOST_DOCUMENTS} documents at most")
         return wrote

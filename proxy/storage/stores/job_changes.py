@@ -176,7 +176,9 @@ class JobChanges:
             return False
         of_it = {"job": job, "scope": scope}
         self._run(connection, _DONE, {"job": job, "now": now, "reason": finished.reason, "nothing": b""})
-        self._run(connection, _READ_TO_ITS_END, {"job": job, "now": now})
+        # What was concluded from messages is no reason not to extract facts from them.
+        read = _UNSHOWN if found is not None and found.kind == "conclude" else _READ_TO_ITS_END
+        self._run(connection, read, {"job": job, "now": now})
         lines = [{**of_it, **rows.line_row(line), "place": place} for place, line in enumerate(finished.lines)]
         self._dialect.many(connection, rows.WRITE_LINE, lines)
         events = [{**of_it, **rows.event_row(event)} for event in finished.events]
