@@ -112,7 +112,10 @@ class Editing:
         told = self._line("task", " / ".join(lines))
         if self.base is None:
             return Edited(self.page.text, (_but(told, "changed"),))
-        text = merged(self.base, "\n".join(cut(line, LONGEST) for line in lines) + "\n", self.page.text)
+        wanted = "\n".join(cut(line, LONGEST) for line in lines) + "\n"
+        text = merged(self.base, wanted, self.page.text)
+        if text == self.page.text and text.strip() != wanted.strip():  # others have changed the same lines
+            return Edited(text, (_but(told, "changed"),))
         if self.count(text) > self.most:
             return Edited(self.page.text, (_but(told, "too large"),))
         return Edited(text, (told,))
@@ -126,7 +129,7 @@ class Editing:
             for line in proposal.fields.get(field, ()):
                 said = _BULLET.sub("", line)
                 made = self._line(_OPS[field], said)
-                known = {_alike(each) for each in (*left, *text.splitlines())}
+                known = map(_alike, left)  # not what came since: that may be this answer, carried out before
                 longer = merged(base, _joined([*left, f"- {said}"]), self.page.text)
                 if len(said) > LONGEST:
                     told.append(_but(made, "too long"))
@@ -134,6 +137,8 @@ class Editing:
                     told.append(_but(made, "malformed"))
                 elif _alike(said) in known:
                     told.append(_as(made, "known"))
+                elif f"- {said}" not in longer.splitlines():  # others have changed the lines beside it
+                    told.append(_but(made, "changed"))
                 elif self.count(longer) > self.most:
                     told.append(_but(made, "too large"))
                 else:

@@ -268,6 +268,10 @@ def test_a_conversation_is_read_now_wherever_its_turns_are(of: str, helped: Prox
         ("digest", "week 2026-11-23", 202),
         ("digest", "week 2026-11-24", 400),  # a Tuesday
         ("digest", "month 2026-11", 400),
+        ("conclude", "shop/trips", 202),
+        ("conclude", "/trips", 202),
+        ("conclude", "trips", 400),
+        ("conclude", "", 400),
     ],
 )
 def test_other_jobs_are_done_now_too(kind: str, subject: str, status: int, helped: Proxy) -> None:

@@ -310,6 +310,15 @@ class TestDocuments:
         assert await house.text("a.md") == "one"
         assert await house.put("a.md", "two", 1) == Document("a.md", "two", 2, NOW + 1, "model")
 
+    async def test_what_tells_of_a_document_is_written_with_it_or_not_at_all(self, house: House) -> None:
+        told = DeskEvent(NOW, "", Edit("", "a.md", "", "one", version=1))
+        for version, events in ((0, [replace(told, number=1)]), (2, [])):  # the other one has read another version
+            session = f"of version {version}"
+            await house.desks.put(
+                SCOPE, "a.md", "one", version=version, at=NOW, by="memory model", session=session, events=[told]
+            )
+            assert await house.desks.events(SCOPE, session) == events
+
     async def test_earlier_versions_stay_the_newest_of_them(self, house: House) -> None:
         for version in range(OLDER_VERSIONS + 3):
             await house.put("a.md", f"text {version}", version)

@@ -11,8 +11,10 @@ from typing import Any
 
 import msgspec
 
+from proxy.config.memory import DeskSections
 from proxy.config.memory import MemoryModel as Settings
 from proxy.curation.arming import Arming
+from proxy.curation.concluding import Concluding
 from proxy.curation.doing import Doing
 from proxy.curation.model import Reply
 from proxy.curation.prompts import Prompts
@@ -140,6 +142,17 @@ class House:
             count=lambda text: len(text) // 4,
             embed=no_vectors,
             executor=executor,
+            concluding=Concluding(
+                caller,
+                jobs,
+                wrap(storage.desks),
+                wrap(storage.archive),
+                PROMPTS,
+                DeskSections(),
+                lambda text: len(text) // 4,
+                executor,
+                self.clock,
+            ),
             watch=self.watch,
             on_line=self.lines.append,
             clock=self.clock,

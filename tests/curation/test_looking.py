@@ -29,9 +29,11 @@ def test_a_card_counts_the_lines_by_what_came_of_them() -> None:
     assert "answer" not in told
 
 
-@pytest.mark.parametrize(("kind", "session"), [("extract", "trips"), ("consolidate", ""), ("digest", "")])
-def test_only_an_extraction_reads_a_session(kind: JobKind, session: str) -> None:
-    job = replace(JOB, kind=kind)
+@pytest.mark.parametrize(
+    ("kind", "session"), [("extract", "trips"), ("consolidate", ""), ("digest", ""), ("conclude", "trips")]
+)
+def test_a_session_is_read_for_facts_or_concluded(kind: JobKind, session: str) -> None:
+    job = replace(JOB, kind=kind, subject="shop/trips" if kind == "conclude" else JOB.subject)
     assert session_of(job) == session
     assert card(job)["session"] == (session or None)
 

@@ -34,6 +34,7 @@ from tests.curation.faults import (
     work_and_die,
 )
 from tests.curation.house import MOST, House, Model, opened, settings
+from tests.curation.tapes import CONCLUSION, at_the_desk
 
 PROCESSES = multiprocessing.get_context("forkserver")
 PROCESSES.set_forkserver_preload(["tests.curation.faults"])
@@ -55,6 +56,7 @@ def beginning(**differing: Any) -> House:
         facts=stores.facts(database),
         archive=stores.archive(database),
         jobs=stores.jobs(database),
+        desks=stores.desks(database),
         wipes=stores.wipes(database),
     )
     return House(storage, Tasks(), **{"model": Model([GOLD]), **differing})
@@ -140,6 +142,12 @@ async def a_full_hour(house: House) -> Json:
     return {"digest": "Hizo de todo."}
 
 
+async def a_session_at_the_desk(house: House) -> Json:
+    """A session has ended; returns the model's answer."""
+    await at_the_desk(house)
+    return CONCLUSION
+
+
 async def came_of(kind: str, house: House) -> Sequence[Any]:
     """All that came of a job, without its times."""
     jobs = [job for job in await house.jobs(kind) if job.state == "done" and job.reason != "nothing new"]
@@ -148,11 +156,20 @@ async def came_of(kind: str, house: House) -> Sequence[Any]:
         [(job.id, job.lines, job.read) for job in jobs],
         await house.storage.jobs.digests(SCOPE, "hour", 0, 2e9),
         sorted((job.kind, job.subject) for job in await house.jobs("digest") if job.state == "waiting"),
+        [(each.name, each.text, each.version) for each in await house.storage.desks.documents(SCOPE)],
+        [each.payload for each in await house.storage.desks.events(SCOPE, "s")],
     )
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("kind", "prepare"), [("consolidate", put_in_order), ("digest", a_full_hour)])
+@pytest.mark.parametrize(
+    ("kind", "prepare"),
+    [
+        ("consolidate", put_in_order),
+        ("digest", a_full_hour),
+        ("conclude", a_session_at_the_desk),
+    ],
+)
 async def test_of_every_kind_of_job_an_end_at_any_place_loses_nothing_and_does_nothing_twice(
     kind: str, prepare: Callable[[House], Awaitable[Json]]
 ) -> None:

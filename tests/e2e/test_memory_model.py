@@ -109,10 +109,10 @@ def facts(proxy: Proxy) -> list[tuple[str, str]]:
     return [(fact["value"], fact["source"]) for fact in told if fact["superseded_by"] is None]
 
 
-def jobs(proxy: Proxy) -> Sequence[tuple[str, str]]:
+def jobs(proxy: Proxy, kind: str = "extract") -> Sequence[tuple[str, str]]:
     """States and reasons, as they are in the file now."""
     with closing(sqlite3.connect(f"file:{proxy.storage / 'olvido.db'}?mode=ro", uri=True)) as database:
-        return database.execute("SELECT state, reason FROM jobs WHERE kind = 'extract' ORDER BY id").fetchall()
+        return database.execute("SELECT state, reason FROM jobs WHERE kind = ? ORDER BY id", (kind,)).fetchall()
 
 
 def prompts(demo: Demo) -> list[str]:
@@ -199,6 +199,38 @@ def test_what_was_not_read_yet_is_read_by_the_next_process(
     again = start(folder, idle="3s" if how == "killed" else "1h")
     eventually(lambda: (VALUE, "auto") in facts(again))
     assert len(model.seen) == 1
+
+
+LESSON = "Long letters are ignored: two paragraphs"
+CONCLUDED = {"operations": [], "task": ["Goal: a sharper letter"], "lessons": [LESSON]}
+
+
+@pytest.mark.note("SMMA 6/6", "SMMA 6/1")
+@pytest.mark.parametrize("how", ["ended", "killed"])
+def test_what_the_model_says_at_the_end_of_a_session_is_on_the_desk_of_the_next(
+    how: str, start_proxy: Callable[..., Proxy], demo: Demo, model: Model, tmp_path: Path
+) -> None:
+    model.says = lambda: JSONResponse(completion(json.dumps(CONCLUDED)) | {"usage": USAGE})
+    asked = config(demo, model, when=["idle"] if how == "killed" else ["close"], idle="3s")
+    asked["memory"]["tools"] = {"enabled": True, "offer": "first"}
+    proxy = start_proxy(asked, tmp_path, MEMORY_KEY="sk-of-the-model")
+    for text in (SAID, "Make it shorter"):  # of a person whom no upstream has answered yet nothing is kept
+        say(proxy, "first", text)
+    if how == "ended":
+        end(proxy, "first")
+    else:
+        eventually(lambda: jobs(proxy, "conclude") == [("waiting", "")])
+        proxy.process.kill()
+        proxy.process.wait()
+        proxy = start_proxy(asked, tmp_path, MEMORY_KEY="sk-of-the-model")
+    eventually(lambda: jobs(proxy, "conclude") == [("done", "")])
+    eventually(lambda: jobs(proxy) == [("done", "")])
+    assert len(model.seen) == 2  # one read for facts, one for the desk
+    say(proxy, "second", QUESTION)
+    first, _, last = prompts(demo)
+    assert LESSON not in first
+    assert all(line in last for line in (f"[agent_notes]\\n- {LESSON}", "[current_task]\\nGoal: a sharper letter"))
+    assert proxy.complaints() == []
 
 
 def test_without_the_model_nothing_is_asked_and_nothing_is_kept_for_it(

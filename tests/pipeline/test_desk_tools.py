@@ -182,6 +182,18 @@ async def test_what_a_person_wrote_meanwhile_stays(house: House) -> None:
     assert document.text == "one changed\ntwo\nmine"
 
 
+async def test_what_was_concluded_while_the_session_was_quiet_stays(house: House) -> None:
+    store = house.services.storage.desks
+    await house.call(house.tools(), "edit_section", section_name="agent_notes", new_content="one\ntwo")
+    await store.put(SCOPE, "agent_notes.md", "one\ntwo\nlesson", version=1, at=NOW + 1, by="memory model")
+    edits = (Edit("", "agent_notes.md", "one\ntwo", "one\ntwo\nlesson", version=2), *await house.payloads(Edit))
+    tools = house.tools(house.seat(edits=edits))
+    await house.call(tools, "edit_section", section_name="agent_notes", new_content="one changed\ntwo")
+    document = await store.document(SCOPE, "agent_notes.md")
+    assert document is not None
+    assert document.text == "one changed\ntwo\nlesson"
+
+
 async def test_a_fact_is_remembered_once_and_forgotten_as_a_person_would(house: House) -> None:
     tools = house.tools()
     for _ in range(2):
