@@ -5,7 +5,7 @@ Pure, as facts.py is: takes the facts that are known, returns the rows to write.
 
 import re
 import time
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from hashlib import blake2b
@@ -15,10 +15,10 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from proxy.config.memory import Memory
-from proxy.language.words import terms
+from proxy.memory.alike import Told
 from proxy.memory.current import cut
-from proxy.memory.facts import Decay, fact_of, is_one_fact, next_status, sayable, status
-from proxy.types import SELF_CORRECTION, Confidence, Fact, FactSource, Json, Statement, fact_source
+from proxy.memory.facts import Decay, fact_of, is_one_fact, next_status, status
+from proxy.types import Confidence, Fact, FactSource, Json, Statement, fact_source
 
 FACT_ID = r"f-[0-9a-f]{16}"
 
@@ -32,7 +32,6 @@ _SHOWN_AFTER_STATUS = ("created_at", "last_confirmed_at", "superseded_by", "doub
 MOST_TURNS = 2**31
 LATEST = 253_402_300_799  # seconds since the epoch: the end of the year 9999
 _NAMES = frozenset(field.name for field in fields(Fact))
-_COMPARED = 32  # facts with which a new one is compared word by word
 WIDEST = 72  # characters of a value
 _TITLES = ("ID", "STATUS", "PINNED", "CONFIDENCE", "CONFIRMED", "DOMAIN", "KEY", "VALUE")
 
@@ -82,7 +81,8 @@ def add(facts: Iterable[Fact], draft: Draft, *, scope: str, now: float, source: 
     domain, key, value = _name(draft.domain), _name(draft.key), draft.value.strip()
     old = _current(every, domain, key)
     same = next((fact for fact in old if fact.value == value), None)
-    near = () if same is not None or old else _Told(filter(_holds, every)).near(domain, value)
+    told = None if same is not None or old else Told(filter(_holds, every))
+    near = () if told is None else told.near(domain, value)
     if (known := next((fact for fact in near if is_one_fact(fact.value, value)), None)) is not None:
         if known.source != "auto":
             same = known
@@ -95,27 +95,6 @@ def add(facts: Iterable[Fact], draft: Draft, *, scope: str, now: float, source: 
     name = _digest(scope, domain, key, value, repr(now), *(fact.id for fact in old))
     new = fact_of(Statement(domain, key, value, draft.confidence, draft.pinned), name, now, source=source)
     return _rows(None, new, old, now)
-
-
-class _Told:
-    """The facts of a scope by the words that they may be mentioned with."""
-
-    def __init__(self, facts: Iterable[Fact]) -> None:
-        self._facts = {fact.id: fact for fact in facts if fact.domain != SELF_CORRECTION}
-        self._with: defaultdict[str, list[str]] = defaultdict(list)  # by term: ids
-        for fact in self._facts.values():
-            for term in sayable(fact):
-                self._with[term].append(fact.id)
-
-    def near(self, domain: str, value: str) -> list[Fact]:
-        """Returns the facts under any key that share a word with `value` and say something else, letter by letter:
-        those that share most first, no more than are worth a comparison."""
-        if domain == SELF_CORRECTION:
-            return []
-        shared = Counter(name for term in frozenset(terms(value)) for name in self._with.get(term, ()))
-        found = [fact for name in shared if (fact := self._facts[name]).value != value]
-        found.sort(key=lambda fact: (-shared[fact.id], -fact.last_confirmed_at, fact.id))
-        return found[:_COMPARED]
 
 
 def edit(
@@ -194,8 +173,9 @@ def merge(known: Iterable[Fact], incoming: Iterable[Fact]) -> tuple[Fact, ...]:
         mine = after.get(fact.id)
         after[fact.id] = fact if mine is None else _both(mine, fact)
     touched = [fact for fact in after.values() if before.get(fact.id) != fact and fact.superseded_by is None]
-    for domain, key in {(fact.domain, fact.key): None for fact in touched}:
-        rivals = _current(after.values(), domain, key)
+    current = _by_key(after.values())
+    for name in {(fact.domain, fact.key): None for fact in touched}:
+        rivals = current[name]
         stays = max(rivals, key=lambda fact: (fact.last_confirmed_at, fact.created_at, fact.id))
         for fact in rivals:
             if fact is not stays:
@@ -207,11 +187,13 @@ def merge(known: Iterable[Fact], incoming: Iterable[Fact]) -> tuple[Fact, ...]:
 def _one_of_each(facts: Mapping[str, Fact], touched: Iterable[Fact]) -> dict[str, Fact]:
     """Returns the facts that end because another that holds says the same, `touched` or not, as history of that."""
     after = dict(facts)
-    told = _Told(after.values())
+    told = Told(after.values())
     for fact in sorted(touched, key=lambda each: (each.last_confirmed_at, each.created_at, each.id)):
+        if not _holds(after[fact.id]):
+            continue
         rivals = (each for each in told.near(fact.domain, fact.value) if each.id != fact.id)
-        other = next((each for each in rivals if _holds(after[each.id]) and is_one_fact(each.value, fact.value)), None)
-        if other is not None and _holds(after[fact.id]):
+        other = next((each for each in rivals if _holds(after[each.id]) and told.is_one(each, fact.value)), None)
+        if other is not None:
             goes, stays = sorted((after[fact.id], after[other.id]), key=_standing)
             at = max(goes.last_confirmed_at, stays.last_confirmed_at)
             after[goes.id] = replace(goes, superseded_by=stays.id, superseded_at=at)
@@ -344,6 +326,14 @@ def count(number: int) -> str:
 
 def _current(facts: Iterable[Fact], domain: str, key: str) -> list[Fact]:
     return [fact for fact in facts if fact.superseded_by is None and (fact.domain, fact.key) == (domain, key)]
+
+
+def _by_key(facts: Iterable[Fact]) -> Mapping[tuple[str, str], list[Fact]]:
+    """Returns the facts that hold, by domain and key."""
+    found: defaultdict[tuple[str, str], list[Fact]] = defaultdict(list)
+    for fact in filter(_holds, facts):
+        found[fact.domain, fact.key].append(fact)
+    return found
 
 
 def _rows(before: Fact | None, now_is: Fact, displaced: Iterable[Fact], now: float) -> Edited:

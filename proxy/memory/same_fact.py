@@ -61,10 +61,12 @@ def same_fact(one: str, other: str, cosine: float | None = None) -> bool:  # noq
 
 def writes_alike(one: str, other: str) -> bool:
     """Tells whether each name of one statement is written in the other as well: "Oskar" for "Oscar" is a correction."""
-    said = {text: {fold(each) for each in _WORD.findall(text)} for text in (one, other)}
-    return all(
-        name in said[there] for here, there in ((one, other), (other, one)) for name in _claims(here, there)[0].names
-    )
+    return all(_claims(here, there)[0].names <= words_of(there) for here, there in ((one, other), (other, one)))
+
+
+def words_of(text: str) -> frozenset[str]:
+    """Returns the words of a text, folded, among which names are looked for."""
+    return frozenset(map(fold, _WORD.findall(text)))
 
 
 def states_something(text: str) -> bool:
@@ -80,7 +82,7 @@ def difference(one: str, other: str) -> str:
         return "language"
     if first.is_denied != second.is_denied:
         return "polarity"
-    if {first.tense, second.tense} not in _TENSES:
+    if not tenses_agree(first.tense, second.tense):
         return "tense"
     pairs, left, over = _paired(first, second)
     left, over = _without_work(left, first, second), _without_work(over, second, first)
@@ -90,7 +92,9 @@ def difference(one: str, other: str) -> str:
     return reason or _turned(first, second, pairs)
 
 
-_TENSES = ({"present"}, {"past"}, {"future"}, {"perfect"}, {"past", "perfect"})
+def tenses_agree(one: str, other: str) -> bool:
+    """Tells whether statements in these tenses may say the same."""
+    return one == other or {one, other} == {"past", "perfect"}
 
 
 def _claims(one: str, other: str) -> tuple[Claim, Claim]:
@@ -227,7 +231,17 @@ def _is_remade(one: Term, other: Term, how: str, table: Wording) -> bool:
 def _is_optional(term: Term, *, is_counted: bool) -> bool:
     """Tells whether a term says nothing that the others do not: "one", which is an article, and "years old" behind a
     number. `is_counted`: both have a number."""
-    return (term.kind == "number" and term.said == "1") or (is_counted and (term.root in _AGED or term.said in _MONEY))
+    return is_article(term) or (is_counted and counts(term))
+
+
+def is_article(term: Term) -> bool:
+    """Tells whether a term is "one"."""
+    return term.kind == "number" and term.said == "1"
+
+
+def counts(term: Term) -> bool:
+    """Tells whether a term is what numbers count, and need not be said."""
+    return term.root in _AGED or term.said in _MONEY
 
 
 # --- order ------------------------------------------------------------------------------------------------------------
