@@ -70,7 +70,7 @@ class Page:
 
 
 class ShownEnd(msgspec.Struct, frozen=True):
-    """What the model was shown of a session, for the reader of its answer."""
+    """The parts of a session that the model was shown, for the reader of its answer."""
 
     last: int = 0  # id of the newest message on the tape
     versions: dict[SectionName, int] = {}
