@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-MEMORY, FILES = (ROOT / "proxy" / room / "README.md" for room in ("memory", "files"))
-NOTES = (MEMORY, FILES)
+MEMORY, FILES, DESK = (ROOT / "proxy" / room / "README.md" for room in ("memory", "files", "desk"))
+NOTES = (MEMORY, FILES, DESK)
 HEADING = "| § "
 NO_TEST = "—"
 

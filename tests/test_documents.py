@@ -67,7 +67,9 @@ def test_the_map_of_the_house_names_its_rooms() -> None:
     assert [name for name in re.findall(r"\w+\.py|\w+/", told) if not (ROOT / "proxy" / name).exists()] == []
 
 
-@pytest.mark.parametrize("document", ["CONTRIBUTING.md", "proxy/memory/README.md", "proxy/files/README.md"])
+@pytest.mark.parametrize(
+    "document", ["CONTRIBUTING.md", *(f"proxy/{room}/README.md" for room in ("memory", "files", "desk"))]
+)
 def test_the_paths_that_a_document_names_are_there(document: str) -> None:
     named = re.findall(r"`((?:proxy|tests|deploy|grafana)/[\w./]*)", (ROOT / document).read_text(encoding="utf-8"))
     assert named

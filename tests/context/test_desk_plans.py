@@ -150,6 +150,7 @@ def test_tools_are_offered_with_the_first_fold() -> None:
     assert [each for each in offers if each] == ["fold"]
 
 
+@pytest.mark.note("SMMA 6.4/1")
 def test_marks_wait_until_they_pay() -> None:
     desk = Desk(at_once=True)
     said = loop(8, 100)  # too short to be left out otherwise
@@ -167,6 +168,7 @@ def test_marks_wait_until_they_pay() -> None:
     assert reasons[0] == ""
 
 
+@pytest.mark.note("SMMA 6/4", "SMMA 6.4/1", "SMMA 9/3")
 def test_under_pressure_marks_take_effect_at_once_and_only_where_they_are_worth_it() -> None:
     desk = Desk(at_once=True, limit=8_000)
     desk.plan(*loop(7))
@@ -178,6 +180,7 @@ def test_under_pressure_marks_take_effect_at_once_and_only_where_they_are_worth_
     assert made.tokens.mechanisms.pruned >= made.desk.saved
 
 
+@pytest.mark.note("SMMA 5/2")
 def test_a_summary_of_the_model_stands_for_its_range() -> None:
     desk = Desk(at_once=True, limit=8_000)
     desk.plan(*loop(7))

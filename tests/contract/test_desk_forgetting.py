@@ -65,6 +65,7 @@ FORGETTING: list[Forgets] = [forgets_a_message, forgets_an_answer, forgets_a_fac
 
 @pytest.mark.parametrize("forgets", FORGETTING)
 class TestMessages:
+    @pytest.mark.note("SMMA 4/7")
     async def test_the_lines_of_their_turn_lose_their_content_and_keep_their_place(
         self, house: House, forgets: Forgets
     ) -> None:

@@ -180,6 +180,7 @@ def bare(lines: Sequence[TapeLine]) -> list[TapeLine]:
 
 
 class TestTapes:
+    @pytest.mark.note("SMMA 4/2", "SMMA 4/8", "SMMA 8/1")
     async def test_lines_are_numbered_and_come_back_as_they_were(self, house: House) -> None:
         lines = [replace(line("rules"), content=b"\0\xff"), line("hello", NOW + 1), line("hidden call"), line("answer")]
         news = await house.desks.write(SCOPE, "s-1", lines)
@@ -188,6 +189,7 @@ class TestTapes:
         assert await house.desks.tape(SCOPE, "s-1") == numbered
         assert await house.desks.since(SCOPE, "s-1", 0, 0) == DeskNews((), tuple(bare(numbered)))
 
+    @pytest.mark.note("SMMA 4/7", "SMMA 8/5")
     async def test_a_link_that_is_known_keeps_its_line(self, house: House) -> None:
         (first,) = (await house.say("hello")).lines
         again = [line("answer"), line("hello", NOW + 9, "otherwise"), line("answer", NOW + 9)]
@@ -289,6 +291,7 @@ async def execute(house: House, statement: str, *values: object) -> None:
 
 
 class TestDocuments:
+    @pytest.mark.note("SMMA 4/1", "SMMA 4/3")
     async def test_a_document_comes_back_as_it_was(self, house: House) -> None:
         text = "# Notes\n\0\ud800 «ñ» 🙂"
         wrote = await house.desks.put(SCOPE, "agent_notes.md", text, version=0, at=NOW, by="person")
@@ -310,6 +313,7 @@ class TestDocuments:
         assert await house.text("a.md") == "one"
         assert await house.put("a.md", "two", 1) == Document("a.md", "two", 2, NOW + 1, "model")
 
+    @pytest.mark.note("SMMA 8/3")
     async def test_what_tells_of_a_document_is_written_with_it_or_not_at_all(self, house: House) -> None:
         told = DeskEvent(NOW, "", Edit("", "a.md", "", "one", version=1))
         for version, events in ((0, [replace(told, number=1)]), (2, [])):  # the other one has read another version
@@ -319,6 +323,7 @@ class TestDocuments:
             )
             assert await house.desks.events(SCOPE, session) == events
 
+    @pytest.mark.note("SMMA 8/3")
     async def test_earlier_versions_stay_the_newest_of_them(self, house: House) -> None:
         for version in range(OLDER_VERSIONS + 3):
             await house.put("a.md", f"text {version}", version)
@@ -393,6 +398,7 @@ class TestProcesses:
 
         asyncio.run(play())
 
+    @pytest.mark.note("SMMA 8/1")
     async def test_four_processes_number_one_session(self, houses: list[House]) -> None:
         async def write(at: int, house: House) -> list[DeskNews]:
             return [

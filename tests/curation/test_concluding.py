@@ -209,7 +209,6 @@ INJECTED: Json = {
 }
 
 
-@pytest.mark.note("SMMA 7/1")
 async def test_a_model_that_obeys_a_tools_result_reaches_nothing_but_the_sections_that_it_was_asked_for(
     house: House,
 ) -> None:

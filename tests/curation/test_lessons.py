@@ -172,6 +172,7 @@ def test_a_line_is_of_whoever_wrote_it_first(versions: Sequence[tuple[EditedBy, 
 # --- the task ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.note("SMMA 3.5/1")
 def test_the_state_of_the_task_is_written_anew() -> None:
     made = edited(
         {"task": ["Goal: ship", "[x] test"]}, section="current_task", text="Goal: ship\n[ ] test\n", base=None

@@ -3,6 +3,8 @@
 import json
 from typing import Any
 
+import pytest
+
 from proxy.demo import agent
 from proxy.demo.script import Scripted, ToolCall
 from tests.builders import Said, assistant, result, system, user
@@ -40,12 +42,14 @@ def test_it_reads_part_after_part() -> None:
     assert act(*step(80), tools=False).content == "All 80 parts are read."
 
 
+@pytest.mark.note("SMMA 6/2")
 def test_it_begins_with_its_task_and_keeps_notes_beside_its_steps() -> None:
     assert [name for name, _ in calls(act())] == ["edit_section", "read_part"]
     assert [name for name, _ in calls(act(*step(1)))] == ["remember", "read_part"]
     assert [name for name, _ in calls(act(*step(40)))] == ["edit_section", "save_to_disk", "read_part"]
 
 
+@pytest.mark.note("SMMA 6/4")
 def test_it_does_what_the_dashboard_advises_once() -> None:
     pruned = act(*step(8, STATUS.format(advice="prune_messages")))
     assert calls(pruned) == [("prune_messages", {"message_ids": list(range(3, 11))})]
@@ -55,6 +59,7 @@ def test_it_does_what_the_dashboard_advises_once() -> None:
     assert calls(act(*step(8, STATUS.format(advice="summarize_range")), *done)) == [("read_part", {"number": 9})]
 
 
+@pytest.mark.note("SMMA 6/5")
 def test_a_seal_that_it_has_is_told_and_one_that_has_left_is_recalled() -> None:
     asked = user(agent.question(7))
     assert act(*step(7), asked).content == f"The seal of part 7 is {agent.seal(7)}."

@@ -7,6 +7,7 @@ import pytest
 from proxy.demo import agent, desk
 
 
+@pytest.mark.note("SMMA 1/2", "SMMA 2/10", "SMMA 6/3")
 @pytest.mark.long
 async def test_an_agent_of_eighty_steps_finishes_within_its_limit_and_pays_less(tmp_path: Path) -> None:
     direct, plain, managed, calls = await desk.plays(tmp_path)

@@ -77,12 +77,22 @@ class MemoryDesks:
         return versions[-1] if versions else None
 
     async def put(
-        self, scope: str, name: str, text: str | None, *, version: int, at: float, by: EditedBy
+        self,
+        scope: str,
+        name: str,
+        text: str | None,
+        *,
+        version: int,
+        at: float,
+        by: EditedBy,
+        session: str = "",
+        events: Sequence[DeskEvent] = (),
     ) -> Document | None:
         versions = self.folder[scope].setdefault(name, [])
         if version != len(versions):
             return None
         versions.append(Document(name, text or "", version + 1, at, by, is_removed=text is None))
+        await self.write(scope, session, (), events)
         return versions[-1]
 
     async def older(self, scope: str, name: str, limit: int = OLDER_VERSIONS) -> list[Document]:

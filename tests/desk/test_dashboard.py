@@ -43,6 +43,7 @@ def calling(name: str, call: str, arguments: str = "{}") -> Said:
     return assistant(None, tool_calls=[made])
 
 
+@pytest.mark.note("SMMA 3.2/3", "SMMA 3.2/4")
 @pytest.mark.parametrize(
     ("used", "limit", "threshold", "level", "percent"),
     [
@@ -64,6 +65,7 @@ def test_pressure_is_the_share_of_the_safe_context_that_is_used(
     assert round(100 * standing.pressure) == percent
 
 
+@pytest.mark.note("SMMA 3.2/5", "SMMA 3.7/1")
 @pytest.mark.parametrize(
     ("standing", "advice"),
     [
@@ -98,6 +100,7 @@ def test_it_is_shown_when_level_or_advice_is_another(standing: Standing, shown: 
     assert is_due(standing, shown, always=True)
 
 
+@pytest.mark.note("SMMA 3.2/2")
 def test_it_says_what_is_used_what_to_do_and_what_is_large() -> None:
     assert rendered(replace(FULL, marked=1_200), "en", OFFERED, counter().text) == (
         "<memory>\nStatus of your memory:\n60,000 of 128,000 tokens, pressure 59 % (high); sections loaded: 2/4. "
@@ -106,6 +109,7 @@ def test_it_says_what_is_used_what_to_do_and_what_is_large() -> None:
     )
 
 
+@pytest.mark.note("SMMA 3.2/2")
 def test_it_speaks_spanish_and_uses_the_names_that_are_offered() -> None:
     names = {**OFFERED, "summarize_range": "summarize_range_memory"}
     assert rendered(FULL, "es", names, counter().text) == (
@@ -120,6 +124,7 @@ def test_without_a_limit_it_tells_tokens_alone() -> None:
     assert "9,000 tokens; sections loaded: 0/4. Advice: run_tests gave the same 4 times (ids 33\u201339)" in said
 
 
+@pytest.mark.note("SMMA 2/2")
 @pytest.mark.parametrize("language", ["en", "es"])
 @pytest.mark.parametrize("found", [None, LOOP, Repetition("a_" * 200, 99_999, 10_000, 99_999)])
 def test_it_never_has_more_than_120_tokens(language: Language, found: Repetition | None) -> None:
@@ -151,6 +156,7 @@ TALK = [
 SIZES = [900, 900, 20, 800, 20, 300, 400, 10, 900, 20, 900]
 
 
+@pytest.mark.note("SMMA 3.8/1")
 def test_neighbouring_large_steps_are_one_range_of_ids() -> None:
     assert sized(TALK, SIZES) == (Heap(3, 7, 3, 1_540),)
 
@@ -173,6 +179,7 @@ def test_what_has_no_id_is_in_no_range() -> None:
     assert large(made, start=0, pinned=(), left=(), tokens=SIZES.__getitem__) == (Heap(3, 4, 1, 820),)
 
 
+@pytest.mark.note("SMMA 3.8/1")
 def test_small_steps_divide_ranges_and_the_largest_are_told_in_the_order_of_ids() -> None:
     said, sizes = [user("q")], [10]
     for at in range(2 * MOST_HEAPS):
@@ -203,6 +210,7 @@ def rounds(*texts: str, name: str = "run", arguments: Sequence[str] = ()) -> lis
     return said
 
 
+@pytest.mark.note("SMMA 6.4/2")
 @pytest.mark.parametrize(
     ("said", "expected"),
     [

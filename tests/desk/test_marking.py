@@ -65,6 +65,7 @@ STEPS = view_of(
 SUMMARY = '<summary of="{}-{}">\nin short\n</summary>'
 
 
+@pytest.mark.note("SMMA 2/8", "SMMA 5/1")
 @pytest.mark.parametrize(
     ("ids", "changed"),
     [
@@ -83,6 +84,7 @@ def test_a_pruned_message_is_a_line_and_a_pruned_step_is_gone(ids: tuple[int, ..
     assert told(STEPS, mark(STEPS, *ids)) == [line for line in expected if line is not None]
 
 
+@pytest.mark.note("SMMA 2/7", "SMMA 5/2")
 @pytest.mark.parametrize(
     ("ids", "changed"),
     [
@@ -194,6 +196,7 @@ def marked(draw: st.DrawFn, view: View) -> list[Marked]:
 every_dialect = pytest.mark.parametrize("dialect", [DIALECTS[name] for name in sorted(DIALECTS)], ids=sorted(DIALECTS))
 
 
+@pytest.mark.note("SMMA 5/1")
 @every_dialect
 @settings(max_examples=60, deadline=None)
 @given(said=histories(), data=st.data())

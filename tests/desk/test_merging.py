@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from proxy.desk.merging import merged
 
 
+@pytest.mark.note("SMMA 4/5")
 @pytest.mark.parametrize(
     ("base", "model", "person", "both"),
     [
@@ -27,6 +28,7 @@ def test_both_changes_stay_and_the_person_wins(base: str, model: str, person: st
 _TEXTS = st.lists(st.sampled_from(["a", "b", "c", "d", ""]), max_size=8).map("\n".join)
 
 
+@pytest.mark.note("SMMA 4/5")
 @given(_TEXTS, _TEXTS, _TEXTS)
 def test_no_line_that_a_person_added_is_lost(base: str, model: str, person: str) -> None:
     after = merged(base, model, person).splitlines()

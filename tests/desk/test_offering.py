@@ -15,6 +15,7 @@ def tools(*names: str) -> list[dict[str, Any]]:
     return [{"type": "function", "function": {"name": name, "parameters": {"type": "object"}}} for name in names]
 
 
+@pytest.mark.note("SMMA 9/1")
 @pytest.mark.parametrize(
     ("fields", "dialect", "can"),
     [

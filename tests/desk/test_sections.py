@@ -27,6 +27,7 @@ def test_a_project_is_named_by_letters_digits_and_hyphens(name: str, project: st
     assert project_of(name) == project
 
 
+@pytest.mark.note("SMMA 4/1", "SMMA 4/4")
 @given(st.text())
 def test_files_of_any_project_have_names_that_stay_in_the_folder(name: str) -> None:
     for section, file in files(project_of(name)).items():
@@ -34,6 +35,7 @@ def test_files_of_any_project_have_names_that_stay_in_the_folder(name: str) -> N
         assert section_of(file) == section
 
 
+@pytest.mark.note("SMMA 2/4")
 @pytest.mark.parametrize(
     ("section", "alone", "of_project"),
     [
@@ -48,6 +50,7 @@ def test_context_and_task_are_a_projects_own(section: SectionName, alone: str, o
     assert file_of(section, "olvido") == of_project
 
 
+@pytest.mark.note("SMMA 2/3")
 def test_a_head_tells_each_section_by_its_name_without_empty_ones() -> None:
     texts: list[tuple[SectionName, str]] = [("user_profile", "# Ana\nlikes tea\n"), ("agent_notes", " \n")]
     assert told(texts) == "[user_profile]\n# Ana\nlikes tea"

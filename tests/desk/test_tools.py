@@ -19,6 +19,7 @@ from proxy.types.desk import ToolName
 LANGUAGES: tuple[Language, ...] = ("es", "en")
 
 
+@pytest.mark.note("Rumi Tools/1")
 @pytest.mark.parametrize(
     ("name", "arguments", "order"),
     [
@@ -40,6 +41,7 @@ def test_what_is_meant_beyond_doubt_is_an_order(name: ToolName, arguments: objec
     assert read(name, json.dumps(arguments)) == order
 
 
+@pytest.mark.note("SMMA 3.1/1")
 @pytest.mark.parametrize(
     ("name", "arguments", "reason"),
     [
@@ -108,6 +110,7 @@ def test_no_json_of_a_model_raises_anything_but_unclear(name: ToolName, argument
         read(name, json.dumps(arguments))
 
 
+@pytest.mark.note("SMMA 5/4")
 @given(st.text(string.printable + "ñ\x00\u2024\uff0e", max_size=80))
 def test_a_file_that_is_written_is_one_name_without_a_way_out(name: str) -> None:
     try:

@@ -20,6 +20,7 @@ TALK = [
 ]
 
 
+@pytest.mark.note("SMMA 3.3/2")
 @pytest.mark.parametrize(
     ("text", "quotes"),
     [

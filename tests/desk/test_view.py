@@ -165,6 +165,7 @@ def test_what_is_put_back_counts_as_ours_and_the_rest_does_not() -> None:
     assert view.ours == (0, sizes[1], sizes[2], 0, 0)
 
 
+@pytest.mark.note("SMMA 8/1")
 def test_ids_are_those_of_the_tape() -> None:
     links = chain_of(SCOPE, messages(QUESTION, *STEP))
     state = knowing(exchange(), lines=dict.fromkeys(links, 9))

@@ -48,6 +48,7 @@ def numbered(*pinned: int) -> Numbered:
     return Numbered(view, last=20, pinned=frozenset(link(*pinned)), tokens=lambda _index: 100)
 
 
+@pytest.mark.note("SMMA 5/1")
 @pytest.mark.parametrize(
     ("ids", "marks"),
     [((4,), (4,)), ((3,), (3, 4, 5)), ((2, 6), (2, 6)), ((4, 5, 9), (4, 5, 9)), ((8,), (8, 9))],
@@ -58,6 +59,7 @@ def test_a_prune_marks_messages_and_a_call_takes_its_results(ids: tuple[int, ...
     assert (made.first, made.last, made.tokens) == (marks[0], marks[-1], 100 * len(marks))
 
 
+@pytest.mark.note("SMMA 8/4")
 @pytest.mark.parametrize(
     ("ids", "reason"),
     [
@@ -84,6 +86,7 @@ def test_marked_messages_are_marked_once() -> None:
         pruned(Prune((4,)), numbered(), frozenset(link(4)))
 
 
+@pytest.mark.note("SMMA 3.7/1", "SMMA 5/2")
 @pytest.mark.parametrize(
     ("start", "end", "marks"), [(4, 4, (3, 4, 5)), (1, 6, (2, 3, 4, 5, 6)), (5, 6, (3, 4, 5, 6)), (8, 8, (8, 9))]
 )

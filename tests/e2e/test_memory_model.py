@@ -205,7 +205,7 @@ LESSON = "Long letters are ignored: two paragraphs"
 CONCLUDED = {"operations": [], "task": ["Goal: a sharper letter"], "lessons": [LESSON]}
 
 
-@pytest.mark.note("SMMA 6/6", "SMMA 6/1")
+@pytest.mark.note("SMMA 6/6", "SMMA 6/1", "SMMA 4/6")
 @pytest.mark.parametrize("how", ["ended", "killed"])
 def test_what_the_model_says_at_the_end_of_a_session_is_on_the_desk_of_the_next(
     how: str, start_proxy: Callable[..., Proxy], demo: Demo, model: Model, tmp_path: Path

@@ -1,5 +1,5 @@
-"""The tables in proxy/memory/README.md and proxy/files/README.md: they name the tests that are marked with their items,
-every file and number that they name is there, and nothing of the notes is missing from them."""
+"""The tables in the READMEs of proxy/memory, proxy/files and proxy/desk: they name the tests that are marked with their
+items, every file and number that they name is there, and nothing of the notes is missing from them."""
 
 import re
 from collections.abc import Sequence
@@ -34,7 +34,12 @@ OF_FILES = {
     "Rumi Fact": 5, "Rumi Comandos": 5, "Rumi Sesión": 5, "Rumi Extracción": 5, "Rumi Dedup": 2, "Rumi Decisiones": 2,
     "Rumi Prompt": 3, "Rumi Fase 3": 4, "Rumi ADR": 5,
 }  # fmt: skip
-ITEMS = {notes.MEMORY: OF_MEMORY, notes.FILES: OF_FILES}
+OF_DESK = {
+    "SMMA 1": 2, "SMMA 2": 10, "SMMA 3.1": 3, "SMMA 3.2": 5, "SMMA 3.3": 2, "SMMA 3.4": 1, "SMMA 3.5": 1, "SMMA 3.6": 1,
+    "SMMA 3.7": 1, "SMMA 3.8": 1, "SMMA 4": 9, "SMMA 5": 6, "SMMA 6": 6, "SMMA 6.4": 3, "SMMA 7": 4, "SMMA 8": 5,
+    "SMMA 9": 4, "Rumi Tools": 4, "Caché 5.1": 3,
+}  # fmt: skip
+ITEMS = {notes.MEMORY: OF_MEMORY, notes.FILES: OF_FILES, notes.DESK: OF_DESK}
 PARAMETERS = (
     "VENTANA_ACTIVA_DEFAULT",
     "VENTANA_ACTIVA_MIN",

@@ -220,6 +220,7 @@ async def test_an_answer_made_anew_has_an_exchange_of_its_own(running: Upstream)
         assert made.sent[: len(second)] == second != first
 
 
+@pytest.mark.note("SMMA 8/5")
 @pytest.mark.parametrize("kind", ["memory", "sqlite"])
 async def test_a_database_keeps_what_was_hidden_until_it_is_forgotten(
     running: Upstream, kind: str, tmp_path: Path
@@ -261,6 +262,7 @@ async def put(made: House, name: str, text: str) -> None:
     await made.store.put(scope, name, text, version=now.version if now else 0, at=NOW, by="person")
 
 
+@pytest.mark.note("SMMA 2/3", "SMMA 2/4", "SMMA 2/5", "SMMA 2/6", "SMMA 3.3/1", "SMMA 4/6", "SMMA 6/1")
 async def test_sections_stand_in_the_head_with_the_rules_each_within_its_limit(running: Upstream) -> None:
     tools = {**FIRST, "project": "My Ship", "sections": {"agent_notes": 50}}
     async with house(running, tools=tools) as made:
@@ -285,6 +287,7 @@ async def test_sections_stand_in_the_head_with_the_rules_each_within_its_limit(r
         assert "The other one." in made.sent[1]["content"]
 
 
+@pytest.mark.note("SMMA 8/4")
 async def test_a_person_pins_the_newest_question(running: Upstream) -> None:
     async with house(running) as made:
         await made.turn(user("What now?"), headers=(("x-olvido-pin", "1"),))
@@ -298,6 +301,7 @@ async def test_a_person_pins_the_newest_question(running: Upstream) -> None:
 TIGHT = {**FIRST, "limit": 11_000}
 
 
+@pytest.mark.note("SMMA 3.2/1")
 async def test_a_dashboard_is_shown_when_pressure_rises_and_stays_where_it_was(running: Upstream) -> None:
     async with house(running, tools=TIGHT) as made:
         made.fields = {"tools": [LOOK]}  # an agent's prompts are folded late
@@ -315,6 +319,7 @@ async def test_a_dashboard_is_shown_when_pressure_rises_and_stays_where_it_was(r
         assert "Status of your memory" not in made.sent[-1]["content"]
 
 
+@pytest.mark.note("SMMA 3.2/1")
 async def test_inside_a_loop_it_stands_behind_the_newest_result(running: Upstream) -> None:
     looks = [Spoken("", (THEIRS,)), Spoken("", (replace(THEIRS, id="call00002"),)), Spoken("Done.")]
     async with house(running, *looks, tools=TIGHT) as made:
@@ -341,6 +346,7 @@ async def test_a_question_that_is_asked_again_gets_no_dashboard_that_it_had_not(
         assert len(made.events(Board)) == 1
 
 
+@pytest.mark.note("SMMA 3.2/1")
 async def test_it_is_always_shown_where_that_is_wished(running: Upstream) -> None:
     async with house(running, tools={**TIGHT, "dashboard": "always"}) as made:
         for question in ("What now?", "And then?"):
@@ -390,6 +396,7 @@ async def test_an_offer_that_has_ended_is_answered_with_a_sentence_and_the_schem
         assert [each.result for each in made.events(Called)] == ["ended"]
 
 
+@pytest.mark.note("SMMA 1/1")
 async def test_a_mark_of_the_model_is_kept_for_the_next_requests(running: Upstream) -> None:
     prune = Call("prune_messages", '{"message_ids":[3]}')
     spoken = [Spoken("Well."), Spoken("", (prune,)), Spoken("Tidy."), Spoken("Done.")]
@@ -408,6 +415,7 @@ async def test_a_request_with_tools_is_never_answered_by_intent(running: Upstrea
         assert total(made.services, "olvido_reuse_total", kind="intent", result="tools") == 1
 
 
+@pytest.mark.note("5.1/2", "Caché 5.1/1")
 async def test_a_repeated_call_of_a_listed_tool_is_answered_from_the_session(running: Upstream) -> None:
     looks = [Spoken("", (THEIRS,)), Spoken("A ship."), Spoken("", (replace(THEIRS, id="call00002"),)), Spoken("Still.")]
     async with house(running, *looks) as made:

@@ -47,6 +47,7 @@ async def payloads(services: Services) -> list[object]:
     return [each.payload for each in events if not isinstance(each.payload, Edit)]
 
 
+@pytest.mark.note("SMMA 8/2")
 async def test_a_reset_undoes_the_edits_of_the_session() -> None:
     async with proxied() as services:
         assert await call(services, reset, "s") == {"session": "s", "undone": ["agent_notes.md"]}
@@ -55,6 +56,7 @@ async def test_a_reset_undoes_the_edits_of_the_session() -> None:
         assert await call(services, reset, "s", {}) == {"session": "s", "undone": []}
 
 
+@pytest.mark.note("SMMA 8/4")
 async def test_a_message_is_pinned_and_released() -> None:
     async with proxied() as services:
         told = await call(services, pin, "s", {"message": 1})

@@ -88,6 +88,7 @@ async def test_a_document_that_always_changes_is_told_as_it_reads_now() -> None:
     assert unwritten.value.values == {"name": NAME, "text": "theirs"}
 
 
+@pytest.mark.note("SMMA 2/9", "SMMA 5/6", "SMMA 9/4")
 @pytest.mark.parametrize(
     ("name", "tokens", "reason"),
     [(NAME, 2_001, "too-large"), ("current_task-x.md", 1, "reserved"), ("user_profile.md", 1_501, "too-large")],
@@ -97,6 +98,7 @@ async def test_sections_have_limits_and_a_file_each(name: str, tokens: int, reas
         await documents().write(name, "x", tokens, None, merged)
 
 
+@pytest.mark.note("SMMA 3.4/1")
 def test_sections_of_a_project_are_its_own() -> None:
     made = replace(documents(), project="atlas")
     assert made.file_of("current_task") == "current_task-atlas.md"

@@ -16,6 +16,7 @@ async def texts(house: House) -> dict[str, str]:
     return {each.name: each.text for each in await house.services.storage.desks.documents(SCOPE)}
 
 
+@pytest.mark.note("SMMA 8/2")
 async def test_all_edits_of_a_session_are_undone_and_those_of_others_stay() -> None:
     async with opened() as house:
         store = house.services.storage.desks
@@ -39,6 +40,7 @@ async def test_all_edits_of_a_session_are_undone_and_those_of_others_stay() -> N
         assert again.names == ()
 
 
+@pytest.mark.note("Rumi Tools/2")
 async def test_a_forgotten_fact_comes_back() -> None:
     async with opened() as house:
         await house.call(house.tools(), "remember", key="city", value="lives in Rosario")

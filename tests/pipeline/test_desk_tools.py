@@ -99,6 +99,7 @@ async def opened() -> AsyncIterator[House]:
         await built.close()
 
 
+@pytest.mark.note("SMMA 1/1")
 async def test_prunes_and_summaries_become_marks_that_stand_once(house: House) -> None:
     tools = house.tools()
     told = await house.call(tools, "prune_messages", message_ids=[4])
@@ -111,6 +112,7 @@ async def test_prunes_and_summaries_become_marks_that_stand_once(house: House) -
     assert kinds == [("prune", 4, 4, ""), ("range", 2, 5, "short")]
 
 
+@pytest.mark.note("Rumi Tools/3")
 @pytest.mark.parametrize(
     ("name", "arguments", "told"),
     [
@@ -142,6 +144,7 @@ async def test_what_cannot_be_done_is_told_in_a_sentence_and_counted(
     assert house.failures == []
 
 
+@pytest.mark.note("SMMA 4/9", "SMMA 5/3")
 async def test_an_original_is_exact_and_comes_from_the_tape_where_the_conversation_has_it_no_more(house: House) -> None:
     tools = house.tools()
     assert await house.call(tools, "recall_original", message_id=4) == TALK[3]["content"]
@@ -150,6 +153,7 @@ async def test_an_original_is_exact_and_comes_from_the_tape_where_the_conversati
     assert await house.call(tools, "recall_original", message_id=15) == '{"role":"user"}'
 
 
+@pytest.mark.note("SMMA 5/4", "SMMA 5/5")
 async def test_a_file_is_saved_loaded_and_saved_again_without_a_second_version(house: House) -> None:
     tools = house.tools()
     assert await house.call(tools, "save_to_disk", file_name="Plan", content="ship it") == "Saved plan.md: 2 tokens."
@@ -162,6 +166,7 @@ async def test_a_file_is_saved_loaded_and_saved_again_without_a_second_version(h
     assert (await house.call(tools, "load_from_disk", file_name="other")).endswith("Files: plan.md.")
 
 
+@pytest.mark.note("SMMA 3.4/1", "SMMA 3.5/1", "SMMA 5/6", "SMMA 6/2")
 async def test_sections_of_a_project_have_files_of_their_own(house: House) -> None:
     tools = house.tools(house.seat(project="atlas"))
     await house.call(tools, "edit_section", section_name="current_task", new_content="goal")
@@ -171,6 +176,7 @@ async def test_sections_of_a_project_have_files_of_their_own(house: House) -> No
     assert await house.call(tools, "load_from_disk", file_name="current_task.md") == "goal"
 
 
+@pytest.mark.note("SMMA 4/5")
 async def test_what_a_person_wrote_meanwhile_stays(house: House) -> None:
     store = house.services.storage.desks
     await store.put(SCOPE, "agent_notes.md", "one\ntwo", version=0, at=NOW - 10, by="model")
@@ -194,6 +200,7 @@ async def test_what_was_concluded_while_the_session_was_quiet_stays(house: House
     assert document.text == "one changed\ntwo\nlesson"
 
 
+@pytest.mark.note("SMMA 6.4/3", "Rumi Tools/1", "Rumi Tools/2", "Rumi Tools/3", "Rumi Comandos/4", "Rumi Comandos/5")
 async def test_a_fact_is_remembered_once_and_forgotten_as_a_person_would(house: House) -> None:
     tools = house.tools()
     for _ in range(2):
@@ -205,6 +212,7 @@ async def test_a_fact_is_remembered_once_and_forgotten_as_a_person_would(house: 
     assert [fact.is_deleted for fact in await house.services.storage.facts.all(SCOPE)] == [True]
 
 
+@pytest.mark.note("SMMA 3.3/2")
 @pytest.mark.parametrize(
     ("name", "arguments"),
     [
@@ -222,11 +230,13 @@ async def test_what_quotes_a_tool_waits_for_a_person(house: House, name: str, ar
     assert not (await house.call(allowed, name, **arguments)).startswith("Kept aside")
 
 
+@pytest.mark.note("SMMA 3.6/1", "SMMA 6.4/3")
 async def test_what_quotes_a_tool_may_be_noted_elsewhere(house: House) -> None:
     told = await house.call(house.tools(), "edit_section", section_name="project_context", new_content="buys from ACME")
     assert told.startswith("project_context.md is updated")
 
 
+@pytest.mark.note("SMMA 8/2")
 async def test_edits_that_go_round_in_circles_end_the_offer(house: House) -> None:
     tools = house.tools()
     texts = ["a", "b"] * LOOP

@@ -106,6 +106,7 @@ async def test_an_answer_without_calls_of_ours_is_passed_to_the_byte(
     assert len(running.asked) == 1
 
 
+@pytest.mark.note("Rumi Tools/4")
 @STREAMED
 async def test_of_calls_of_ours_alone_the_client_gets_the_answer_that_follows_them(
     running: Upstream, streamed: bool
@@ -139,6 +140,7 @@ async def test_of_calls_of_ours_alone_the_client_gets_the_answer_that_follows_th
     assert delivery.rounds == (Round("up", Usage(10, 3)), Round("up", Usage(10, 3)))
 
 
+@pytest.mark.note("SMMA 6/3")
 @STREAMED
 @pytest.mark.parametrize("order", [(REMEMBER, THEIRS), (THEIRS, REMEMBER)], ids=["ours first", "theirs first"])
 async def test_of_both_in_one_turn_ours_are_run_and_hidden(
@@ -208,6 +210,7 @@ async def test_reasoning_goes_back_with_the_calls_and_is_kept_with_the_answer(
     assert said([runner.kept[0].instead]) == [second.message]
 
 
+@pytest.mark.note("Caché 5.1/1")
 @STREAMED
 async def test_a_result_that_the_session_has_answers_the_clients_own_tool(running: Upstream, streamed: bool) -> None:
     known = Spoken("", (type(THEIRS)("get_time", '{"known":1}'),))
@@ -361,6 +364,7 @@ async def test_where_calls_of_the_clients_were_passed_the_stream_breaks_off(runn
     assert len(running.asked) == 2
 
 
+@pytest.mark.note("SMMA 9/1")
 @STREAMED
 @pytest.mark.parametrize("status", [400, 404, 422, 500])
 async def test_an_upstream_that_may_refuse_our_tools_is_asked_without_them(
@@ -660,6 +664,7 @@ def every(running: Upstream) -> Iterator[House]:
         yield House(runner, built)
 
 
+@pytest.mark.note("SMMA 9/1")
 @OVER_SOCKETS
 @given(_loops, st.sampled_from(sorted(DIALECTS)), st.booleans(), st.sampled_from(STYLES))
 def test_what_is_sent_and_what_is_put_back_is_valid_in_every_dialect(
