@@ -24,6 +24,7 @@ Facts, from a user message to a prompt:
     signals.py        patterns of phrases that signal facts, and the analysis of a statement: holder, topic, values
     ending.py         models of whether a newer statement ends an older one, or one in between by a return
     superseding.py    the rules for that; a statement as it is compared with others; similarity
+    alike.py          the facts of a scope by their words: the nearest to a value, and whether one says the same
     facts.py          learning, confirming, superseding and ageing of facts, and merging of groups
     kinds.py          the kinds of needs that a fact answers
     current.py        the facts that are valid now, as questions are compared with all of them at once; their lines
