@@ -217,7 +217,8 @@ def test_fates_are_told_of_the_clients_messages() -> None:
 
 
 @pytest.mark.parametrize(
-    ("limit", "threshold", "level"), [(4_000, 0.5, "high"), (6_000, 0.9, "medium"), (60_000, 0.5, "low"), (None, 0.5, "low")]
+    ("limit", "threshold", "level"),
+    [(4_000, 0.5, "high"), (6_000, 0.9, "medium"), (60_000, 0.5, "low"), (None, 0.5, "low")],
 )
 def test_the_trail_tells_the_pressure_and_the_schemas_in_the_upstreams_tokens(
     limit: int | None, threshold: float, level: str
