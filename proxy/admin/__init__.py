@@ -9,5 +9,7 @@ ledger.py    sums over time; requests and conversations, one request message by 
 memory.py    remembered facts: list, add, change, confirm, forget; the reuse log, and reports that an answer was wrong
 files.py     folders of memory as files: their state, their last syncs, deletions that wait
 jobs.py      memory with a model's help: its jobs, their undoing, what it costs; digests and events
+desk.py      the desk of a conversation, which its model manages itself: to look at, and to correct
+desk_json.py its parts as JSON; hidden rounds of a request
 what_if.py   replays the last requests with other numbers
 """

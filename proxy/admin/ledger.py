@@ -9,7 +9,8 @@
     GET /admin/api/requests?scope=&session=&before=&limit=
             newest first; `next` is the `before` of the next page
     GET /admin/api/requests/{id}?scope=
-            how its prompt came to be: what of each message was sent, and why; with texts while they are kept
+            how its prompt came to be: what of each message was sent, and why; with texts while they are kept; and
+            `rounds`, in which the model called tools of ours and of which the client saw nothing
     GET /admin/api/live
             server-sent events. `requests`: the new ones, oldest first; `totals`: of the minute that runs, and of the
             last sixty; a comment now and then, so that nobody takes a quiet stream for a dead one. It ends when the
@@ -44,6 +45,7 @@ from proxy.admin.codec import (
     sums_json,
     total,
 )
+from proxy.admin.desk import hidden_rounds
 from proxy.admin.parts import Admin
 from proxy.config import shows_content
 from proxy.context import layout
@@ -214,18 +216,21 @@ async def request(call: Call, admin: Admin, asked: RequestAsked) -> Answer:
     contents: Contents | None = None
     if shows_content(services.config):
         contents = await services.storage.contents.get(row.scope, row.request_id)
+    rounds = await hidden_rounds(services, row)
     call.watch.start()
-    return await as_json_offloaded(services, partial(_looked_into, row, contents, services.counter.message))
+    return await as_json_offloaded(services, partial(_looked_into, row, contents, services.counter.message, rounds))
 
 
-def _looked_into(row: LedgerRow, contents: Contents | None, tokens: Callable[[Message], int]) -> Json:
+def _looked_into(
+    row: LedgerRow, contents: Contents | None, tokens: Callable[[Message], int], rounds: Callable[[], Json]
+) -> Json:
     told = NOTHING_KEPT
     try:
         if contents is not None:
             told = explained(row, contents, tokens)
     except (BadRequest, ValueError):  # a body that was recorded is one that was read; its rules may have changed since
         log.warning("a kept request can't be read", extra={"request": row.request_id})
-    return {"request": row_json(None, row, whole=True), **told}
+    return {"request": row_json(None, row, whole=True), **told, "rounds": rounds()}
 
 
 async def live(call: Call, admin: Admin, asked: Asked) -> Answer:

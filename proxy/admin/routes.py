@@ -21,7 +21,7 @@ from operator import attrgetter
 from time import perf_counter, time
 from typing import Any, TypeVar
 
-from proxy.admin import files, jobs, ledger, memory, what_if
+from proxy.admin import desk, files, jobs, ledger, memory, what_if
 from proxy.admin.auth import COOKIE, COOKIE_SECONDS
 from proxy.admin.codec import Asked, as_json, decoded, without_body
 from proxy.admin.parts import Admin
@@ -136,6 +136,13 @@ ROUTES = (
     _route("GET live", ledger.live, Asked),
     _route("GET sessions", ledger.sessions, ledger.SessionsAsked),
     _route("GET sessions/{session:path}", ledger.session, ledger.SessionAsked),  # a client's name may have a slash
+    _route("GET desk", desk.desk, desk.DeskAsked),
+    _route("GET desk/document", desk.document, desk.DocumentAsked),
+    _route("POST desk/document", desk.edit_document, desk.DocumentEdit),
+    _route("GET desk/tape", desk.tape, desk.TapeAsked),
+    _route("POST desk/pins", desk.pin, desk.PinWish),
+    _route("POST desk/edits", desk.decide, desk.Decision),
+    _route("POST desk/reset", desk.reset, desk.Whose),
     _route("POST what-if", what_if.asked, what_if.WhatIf),
     _route("GET facts", memory.facts, memory.FactsAsked),
     _route("POST facts", memory.add_fact, memory.NewFact),

@@ -11,9 +11,10 @@ from proxy.context import planning
 from proxy.context.draft import Memory, PlanContext
 from proxy.context.marks import pressure
 from proxy.conversation.progress import Case, Progress
+from proxy.desk.dashboard import Standing
 from proxy.desk.planned import DeskInput, View
 from proxy.protocol.request import with_view
-from proxy.types import ChatRequest, Identity, PathState, Plan
+from proxy.types import ChatRequest, DeskTrail, Identity, PathState, Plan
 
 
 def viewed(request: ChatRequest, identity: Identity, view: View) -> tuple[ChatRequest, Identity]:
@@ -81,9 +82,11 @@ def _planned(
     return replace(made, tools=[*own, *desk.schemas], desk=told)
 
 
-def told(made: Plan, view: View) -> Plan:
-    """Returns the plan with the indices of the client's messages in its fates and its trail. The state keeps those of
-    the view, from which the next request goes on."""
+def told(made: Plan, given: DeskInput) -> Plan:
+    """Returns the plan with the indices of the client's messages in its fates and its trail, and the pressure that it
+    comes to. The state keeps those of the view, from which the next request goes on. `given`: the desk that it was made
+    for."""
+    view = given.view
 
     def place(index: int) -> int:
         return bisect_left(view.own, index)
@@ -113,9 +116,18 @@ def told(made: Plan, view: View) -> Plan:
             newest=place(trail.newest),
             capped=places(trail.capped),
             markers=places(trail.markers),
+            desk=_measured(made, given),
         )
     desk, tokens = made.desk, made.tokens
     if desk is not None:
         desk = replace(desk, used=tokens.sent)
         tokens = replace(tokens, rough=tokens.rough + desk.definitions)
     return replace(made, fates=fates, trail=trail, desk=desk, tokens=tokens)
+
+
+def _measured(made: Plan, given: DeskInput) -> DeskTrail:
+    tokens = made.tokens
+    factor = tokens.sent / tokens.counted if tokens.counted else 1.0
+    measured = Standing(used=tokens.sent, limit=given.limit, threshold=given.threshold)
+    schemas = round(made.desk.definitions * factor) if made.desk is not None else 0
+    return DeskTrail(tokens.sent, given.limit, measured.pressure, measured.level, schemas)

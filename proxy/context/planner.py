@@ -172,7 +172,7 @@ class Planner:
         if not is_metered:
             self._tell(made, identity, state, profile)
         priced = _priced(request, counted, made, factor, metered=is_metered)
-        return priced if desk is None else desk_plans.told(priced, desk.view)
+        return priced if desk is None else desk_plans.told(priced, desk)
 
     async def _loaded(self, request: ChatRequest, identity: Identity, counted: Plan) -> tuple[PathState, int] | None:
         """Returns the state of the conversation before this request, and its number of messages; None if unknown."""

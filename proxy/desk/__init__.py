@@ -19,4 +19,5 @@ trust.py       quotations of handed-over text
 merging.py     the three-way merge of a text that model and person edit
 undoing.py     undoing the edits of a session
 repeated.py    repeated calls of the client's tools; edits that go round in circles
+looking.py     the desk as people look at it: marks, pins, edits; hidden rounds of an answer
 """

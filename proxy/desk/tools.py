@@ -130,6 +130,11 @@ def section_of(file_name: str) -> SectionName | None:
     return stem if stem in SECTIONS else None
 
 
+def may_be_written(file_name: str) -> bool:
+    """Tells whether a document may have this name."""
+    return _FILE.fullmatch(file_name) is not None and _RESERVED.fullmatch(file_name) is None
+
+
 def _given(wanted: Sequence[str], arguments: str | None) -> Mapping[str, Any]:
     try:
         given = _object.decode(arguments or "{}")

@@ -1,5 +1,7 @@
-"""A person's word on the desk of a session: reset it, confirm or decline an edit that has waited, pin a message."""
+"""A person's word on the desk of a session: reset it, confirm or decline an edit that has waited, pin a message, edit a
+document."""
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -10,7 +12,7 @@ from proxy.memory.edits import Draft
 from proxy.memory.library import Library
 from proxy.storage.desk import DeskStore
 from proxy.types import Fact
-from proxy.types.desk import Confirmed, DeskEvent, Edit, EditedBy, Payload, Pin, Reset
+from proxy.types.desk import Confirmed, DeskEvent, Document, Edit, EditedBy, Payload, Pin, Reset
 
 TRIES = 5  # to write where others write, too
 
@@ -45,7 +47,8 @@ class DeskReset:
         news = await self.store.since(scope, session, 0, 0)
         found = next((each.payload for each in news.events if each.number == number), None)
         decided = {each.payload.edit for each in news.events if isinstance(each.payload, Confirmed)}
-        if not isinstance(found, Edit) or found.state != "waiting" or number in decided:
+        is_undone = any(isinstance(each.payload, Reset) and each.number > number for each in news.events)
+        if not isinstance(found, Edit) or found.state != "waiting" or number in decided or is_undone:
             raise Unknown(str(number))
         payloads: list[Payload] = [Confirmed(number, is_allowed)]
         if is_allowed:
@@ -58,6 +61,35 @@ class DeskReset:
         if not lines or lines[0].id != name:
             raise Unknown(str(name))
         await self._note(scope, session, Pin(lines[0].link, is_pinned))
+
+    async def edit(self, scope: str, name: str, text: str, version: int) -> Document | None:
+        """Writes what a person has made of version `version` of a document (0: there was none), merged with what has
+        come since: where both changed the same lines, the person's stay. "" removes it. Returns it as it is now;
+        None if there is none. Raises `Unknown` if that version is not known, or others write all the time; ValueError
+        for a text that is too large, or where there are too many documents."""
+        for _ in range(TRIES):
+            now = await self.store.document(scope, name)
+            stands = now.text if now is not None and not now.is_removed else ""
+            current = now.version if now is not None else 0
+            wanted = text
+            if version != current:
+                base = await self._base(scope, name, version)
+                wanted = await asyncio.to_thread(merged, base, stands, text)
+            if wanted == stands:
+                return now
+            wrote = await self.store.put(scope, name, wanted or None, version=current, at=self.clock(), by="person")
+            if wrote is not None:
+                return wrote
+        raise Unknown(name)
+
+    async def _base(self, scope: str, name: str, version: int) -> str:
+        if version == 0:
+            return ""
+        older = await self.store.older(scope, name)
+        found = next((each for each in older if each.version == version), None)
+        if found is None:
+            raise Unknown(name)
+        return found.text
 
     async def _note(self, scope: str, session: str, *payloads: Payload) -> None:
         at = self.clock()

@@ -9,7 +9,19 @@ from proxy.context import layout
 from proxy.protocol.message import packed
 from proxy.storage.base import ContentStore
 from proxy.tasks import Attempts
-from proxy.types import Contents, Delivery, Exchange, LedgerRow, Message, Price, PromptTokens, ReuseHit, Usage
+from proxy.types import (
+    Contents,
+    Delivery,
+    Exchange,
+    LedgerRow,
+    Message,
+    Plan,
+    Price,
+    PromptTokens,
+    ReuseHit,
+    Trail,
+    Usage,
+)
 
 
 def forwarded(
@@ -34,7 +46,7 @@ def forwarded(
     is_changed = plan.messages is not None and not unbilled
     alone = _alone(delivery, counted, is_changed=is_changed)
     return LedgerRow(
-        **_common(exchange, attempts, total),
+        **{**_common(exchange, attempts, total), "trail": _trail(plan, delivery, counted, price)},
         upstream=delivery.upstream,
         source="upstream",
         status=delivery.status,
@@ -113,6 +125,25 @@ def _common(exchange: Exchange, attempts: Attempts, total: float) -> dict[str, A
         "total_seconds": total,
         "stage_seconds": dict(attempts.seconds),
     }
+
+
+def _trail(plan: Plan, delivery: Delivery, counted: Usage, price: Price) -> Trail | None:
+    """Returns the trail of a plan, with the rounds of its answer, and what the schemas of memory's tools have cost in
+    them. They stand at the very beginning of a prompt, so whatever was found in a prefix cache has them first."""
+    trail = plan.trail
+    if trail is None or trail.desk is None:
+        return trail
+    desk, rounds = trail.desk, [each.usage for each in delivery.rounds] or [counted]
+    # The last round had none of them if the client's own request was sent at last.
+    told = rounds[:-1] if plan.desk is not None and not plan.desk.schemas and len(rounds) > 1 else rounds
+    cost = sum(_of_schemas(min(desk.schemas, each.prompt_tokens), each, price) for each in told if each is not None)
+    return replace(trail, desk=replace(desk, rounds=len(rounds), cost=cost))
+
+
+def _of_schemas(tokens: int, usage: Usage, price: Price) -> float:
+    cached = min(tokens, usage.cached_tokens)
+    written = None if usage.written_tokens is None else min(tokens - cached, usage.written_tokens)
+    return cost_of(Usage(tokens, 0, cached, written_tokens=written), price)
 
 
 def cost_of(usage: Usage, price: Price) -> float:

@@ -45,8 +45,11 @@ class DeskStore(Protocol):
         """Returns lines with their content, in the order of their ids, with ids above `after`; with `links` only those
         of these messages."""
 
-    async def events(self, scope: str, session: str, *, before: int | None = None, limit: int = 100) -> list[DeskEvent]:
-        """Returns the newest events with numbers below `before`, newest first."""
+    async def events(
+        self, scope: str, session: str, *, before: int | None = None, limit: int = 100, request: str | None = None
+    ) -> list[DeskEvent]:
+        """Returns the newest events with numbers below `before`, newest first; with `request` only those of that
+        request."""
 
     async def sessions(self, scope: str, limit: int = 100) -> list[DeskCard]:
         """Returns the sessions that have a desk, the latest first."""

@@ -31,6 +31,7 @@ from proxy.types.ledger import (
     BreakEven,
     Bucket,
     Contents,
+    DeskTrail,
     Exchange,
     Fates,
     LedgerRow,

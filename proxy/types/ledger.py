@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 
 from proxy.types.answer import ReuseMiss
-from proxy.types.desk import DeskPlan
+from proxy.types.desk import DeskPlan, Pressure
 from proxy.types.memory import PathState
 from proxy.types.request import ChatRequest, Directives, Identity, Incoming, Json, Message, Outcome, PlanKind, Source
 
@@ -137,6 +137,19 @@ class RecalledLine:
 
 
 @dataclass(frozen=True, slots=True)
+class DeskTrail:
+    """The numbers of a prompt whose model manages memory itself. Tokens in the upstream's own count."""
+
+    used: int  # of the prompt, without the dashboard
+    limit: int | None  # tokens of context that pressure is measured against; None: unknown
+    pressure: float  # share of the safe context that is used; 0 without a limit
+    level: Pressure
+    schemas: int = 0  # tokens of our tools' schemas in it; 0: they were not offered
+    rounds: int = 1  # that were billed, the hidden ones too
+    cost: float = 0.0  # US dollars of the schemas, in all rounds
+
+
+@dataclass(frozen=True, slots=True)
 class Trail:
     """The numbers behind a prompt, without its text. Indices are of the client's messages."""
 
@@ -157,6 +170,7 @@ class Trail:
     domain: str = ""  # of the newest user message
     break_even: BreakEven | None = None
     profile: str = ""  # its name
+    desk: DeskTrail | None = None  # None: the model did not manage memory itself
 
 
 @dataclass(frozen=True, slots=True)

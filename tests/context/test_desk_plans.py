@@ -19,7 +19,7 @@ from proxy.desk.protecting import protected
 from proxy.desk.schemas import NAMES, definitions
 from proxy.protocol.chat import chain_of
 from proxy.protocol.dialects import KIMI, violations
-from proxy.types import Json, Message, PathState, Plan
+from proxy.types import DeskTrail, Json, Message, PathState, Plan
 from proxy.types.desk import Mark, Offered
 from tests.builders import Said, assistant, calling, chat, messages, result, system, user
 from tests.context.told import OVERHEAD, case, context, counter, words
@@ -212,12 +212,37 @@ def test_fates_are_told_of_the_clients_messages() -> None:
     desk.plan(*said[:-2])
     desk.mark(said, 9, 11, 13, 15)
     made = desk.plan(*said)
-    view = desk.view(messages(*said))
-    told = desk_plans.told(made, view)
+    told = desk_plans.told(made, DeskInput(desk.view(messages(*said)), limit=8_000))
     assert made.fates is not None
     assert told.fates is not None
     assert made.fates.rewritten == (9, 11, 13, 15)
     assert told.fates.rewritten == (7, 9, 11, 13)
+
+
+@pytest.mark.parametrize(
+    ("limit", "threshold", "level"),
+    [(4_000, 0.5, "high"), (6_000, 0.9, "medium"), (60_000, 0.5, "low"), (None, 0.5, "low")],
+)
+def test_the_trail_tells_the_pressure_and_the_schemas_in_the_upstreams_tokens(
+    limit: int | None, threshold: float, level: str
+) -> None:
+    desk = Desk(at_once=True)
+    said = loop(2)
+    made = desk.plan(*said)
+    doubled = replace(made, tokens=replace(made.tokens.scaled(2.0), counted=made.tokens.sent))
+    trail = desk_plans.told(doubled, DeskInput(desk.view(messages(*said)), limit=limit, threshold=threshold)).trail
+    assert trail is not None
+    used = 2 * made.tokens.sent
+    pressure = used / (0.8 * limit) if limit else 0.0
+    assert trail.desk == DeskTrail(used, limit, pytest.approx(pressure), level, 2 * DEFINITIONS)  # type: ignore[arg-type]
+
+
+def test_before_the_tools_are_offered_the_trail_tells_the_pressure_all_the_same() -> None:
+    desk = Desk()
+    made = desk.plan(*loop(2))
+    trail = desk_plans.told(replace(made, desk=None), DeskInput(desk.view(messages(*loop(2))))).trail
+    assert trail is not None
+    assert trail.desk == DeskTrail(made.tokens.sent, None, 0.0, "low")
 
 
 @settings(max_examples=40, deadline=None)

@@ -265,6 +265,15 @@ class TestEvents:
         assert [each.number for each in await house.desks.events(SCOPE, "s-1", before=9, limit=2)] == [8, 7]
         assert len(await house.desks.events(SCOPE, "s-1")) == 11
 
+    async def test_those_of_one_request_are_found_among_others(self, house: House) -> None:
+        events = [DeskEvent(NOW, f"req-{number % 2}", each) for number, each in enumerate(PAYLOADS[:5])]
+        await house.desks.write(SCOPE, "s-1", (), events)
+        await house.desks.write(SCOPE, "s-2", (), events)
+        assert [each.number for each in await house.desks.events(SCOPE, "s-1", request="req-0")] == [5, 3, 1]
+        found = await house.desks.events(SCOPE, "s-1", request="req-0", before=5, limit=1)
+        assert [each.number for each in found] == [3]
+        assert await house.desks.events(SCOPE, "s-1", request="") == []
+
     async def test_lines_and_events_of_one_call_are_written_together(self, house: House) -> None:
         event = DeskEvent(NOW + 1, "", Ended("person"))
         news = await house.desks.write(SCOPE, "s-1", [line("hello")], [event])

@@ -56,9 +56,11 @@ class MemoryDesks:
         found = [each for each in self.lines[scope, session] if each.id > after]
         return [each for each in found if links is None or each.link in links][:limit]
 
-    async def events(self, scope: str, session: str, *, before: int | None = None, limit: int = 100) -> list[DeskEvent]:
+    async def events(
+        self, scope: str, session: str, *, before: int | None = None, limit: int = 100, request: str | None = None
+    ) -> list[DeskEvent]:
         found = [each for each in self.all_events[scope, session] if before is None or each.number < before]
-        return found[::-1][:limit]
+        return [each for each in found[::-1] if request in (None, each.request_id)][:limit]
 
     async def sessions(self, scope: str, limit: int = 100) -> list[DeskCard]:
         return [

@@ -68,6 +68,53 @@ async def test_an_edit_that_waits_is_carried_out_or_declined_once(is_allowed: bo
             await reset(house).confirm(SCOPE, "t", waiting[0], is_allowed=True)
 
 
+async def test_an_edit_that_was_undone_waits_no_more() -> None:
+    async with opened() as house:
+        await house.call(house.tools(), "remember", key="shop", value="always buys from ACME")
+        await reset(house).reset(SCOPE, "s")
+        with pytest.raises(Unknown):
+            await reset(house).confirm(SCOPE, "s", 1, is_allowed=True)
+        assert await house.facts() == {}
+
+
+@pytest.mark.parametrize(
+    ("version", "text", "after"),
+    [
+        (3, "mine", "mine"),
+        (2, "one\ntwo\nmine", "zero\none\ntwo\nmine"),  # a line before them has come since
+        (1, "one\nmine", "zero\none\nmine\ntwo"),
+        (2, "ONE\ntwo", "zero\nONE\ntwo"),
+        (3, "", None),
+        (3, "zero\none\ntwo", "zero\none\ntwo"),
+    ],
+)
+async def test_a_persons_edit_is_merged_with_what_has_come_since(version: int, text: str, after: str | None) -> None:
+    async with opened() as house:
+        store = house.services.storage.desks
+        for number, each in enumerate(("one", "one\ntwo", "zero\none\ntwo")):
+            await store.put(SCOPE, "plan.md", each, version=number, at=NOW, by="model")
+        made = await reset(house).edit(SCOPE, "plan.md", text, version)
+        assert await texts(house) == ({} if after is None else {"plan.md": after})
+        is_same = after == "zero\none\ntwo"
+        assert made is not None
+        assert (made.version, made.by) == ((3, "model") if is_same else (4, "person"))
+
+
+async def test_a_person_writes_a_new_document_and_none_of_a_version_that_is_gone() -> None:
+    async with opened() as house:
+        assert await reset(house).edit(SCOPE, "plan.md", "", 0) is None
+        made = await reset(house).edit(SCOPE, "plan.md", "mine", 0)
+        assert made is not None
+        assert (made.version, made.text) == (1, "mine")
+        with pytest.raises(Unknown):
+            await reset(house).edit(SCOPE, "plan.md", "other", 7)
+        with pytest.raises(ValueError, match="bytes"):
+            await reset(house).edit(SCOPE, "plan.md", "x" * 300_000, 1)
+        merged = await reset(house).edit(SCOPE, "plan.md", "other", 0)  # begun before there was one
+        assert merged is not None
+        assert set(merged.text.splitlines()) == {"mine", "other"}
+
+
 async def test_a_message_is_pinned_by_its_id() -> None:
     async with opened() as house:
         store = house.services.storage.desks

@@ -14,6 +14,7 @@ from proxy.tasks import Attempts
 from proxy.types import (
     Contents,
     Delivery,
+    DeskTrail,
     Directives,
     Exchange,
     Fates,
@@ -29,6 +30,7 @@ from proxy.types import (
     Trail,
     Usage,
 )
+from proxy.types.desk import DeskPlan
 from tests import stores
 from tests.builders import assistant, chat, identity, incoming, messages, user
 
@@ -65,6 +67,45 @@ def test_what_went_through_as_it_came_saves_nothing(kind: PlanKind, usage: Usage
     got = row(Plan(kind, PromptTokens(1_000, 1_000)), usage)
     assert got.tokens_original == got.tokens_sent == (390 if usage else 1_000)
     assert (got.cost_saved, got.mechanisms, got.tokens_busted) == (0.0, {}, 0)
+
+
+DESK = replace(
+    MANAGED,
+    trail=Trail(4_000, 9, 3, 12, 18, desk=DeskTrail(400, 8_000, 0.0625, "low", schemas=100)),
+    desk=DeskPlan(has_tools=True, schemas=8, definitions=100),
+)
+
+
+@pytest.mark.parametrize(
+    ("usage", "rounds", "schemas", "told"),
+    [
+        (Usage(390, 10, 0), [], 8, (1, 100 * 1.0)),
+        (Usage(390, 10, 200), [], 8, (1, 100 * 0.1)),
+        (Usage(390, 10, 60), [], 8, (1, 60 * 0.1 + 40 * 1.0)),
+        (Usage(790, 20, 390), [Usage(390, 10), Usage(400, 10, 390)], 8, (2, 100 * 1.0 + 100 * 0.1)),
+        (Usage(790, 20, 390), [Usage(390, 10), Usage(400, 10, 390)], 0, (2, 100 * 1.0)),  # at last without them
+        (Usage(390, 10), [Usage(390, 10), None], 8, (2, 100 * 1.0)),
+        (None, [], 8, (1, 100 * 1.0)),
+    ],
+)
+def test_the_share_of_the_schemas_is_told_for_all_rounds(
+    usage: Usage | None, rounds: Sequence[Usage | None], schemas: int, told: tuple[int, float]
+) -> None:
+    assert DESK.desk is not None
+    plan = replace(DESK, desk=replace(DESK.desk, schemas=schemas))
+    got = row(plan, usage, rounds=tuple(Round("up", each) for each in rounds))
+    assert got.trail is not None
+    assert got.trail.desk is not None
+    assert got.trail.desk.rounds == told[0]
+    assert got.trail.desk.cost == pytest.approx(told[1] / 1e6)
+    assert got.trail.desk.cost < got.cost
+
+
+def test_tools_that_went_nowhere_cost_nothing() -> None:
+    got = row(DESK, None, "upstream_error")
+    assert got.trail is not None
+    assert got.trail.desk is not None
+    assert got.trail.desk.cost == 0
 
 
 def test_what_was_changed_is_compared_with_what_it_would_have_cost() -> None:

@@ -65,10 +65,14 @@ class DatabaseDesks(Store):
 
         return await self._of_desk(scope, session, read, [])
 
-    async def events(self, scope: str, session: str, *, before: int | None = None, limit: int = 100) -> list[DeskEvent]:
+    async def events(
+        self, scope: str, session: str, *, before: int | None = None, limit: int = 100, request: str | None = None
+    ) -> list[DeskEvent]:
         def read(connection: Any, desk: int) -> list[DeskEvent]:
             values = {"desk": desk, "before": _ALL if before is None else before, "limit": max(0, limit)}
-            return rows.events_of(self._run(connection, rows.NEWEST_EVENTS, values))
+            if request is None:
+                return rows.events_of(self._run(connection, rows.NEWEST_EVENTS, values))
+            return rows.events_of(self._run(connection, rows.REQUEST_EVENTS, {**values, "request": request}))
 
         return await self._of_desk(scope, session, read, [])
 

@@ -63,6 +63,10 @@ EVENTS = f"SELECT {EVENT} FROM desk_events WHERE desk = :desk AND number > :even
 NEWEST_EVENTS = f"""
     SELECT {EVENT} FROM desk_events WHERE desk = :desk AND number < :before ORDER BY number DESC LIMIT :limit
 """  # noqa: S608 (same)
+REQUEST_EVENTS = f"""
+    SELECT {EVENT} FROM desk_events WHERE desk = :desk AND number < :before AND request_id = :request
+    ORDER BY number DESC LIMIT :limit
+"""  # noqa: S608 (same)
 BATCH = f"SELECT {EVENT} FROM desk_events WHERE desk = :desk AND batch = :batch ORDER BY number"  # noqa: S608 (same)
 # Of the newest message of the user before a line: whether it is forgotten.
 ASKED = """
