@@ -22,9 +22,9 @@ import shell from "./i18n/shell.js";
 
 register(shell);
 
-const FILES = { now: "now", request: "request", sessions: "sessions", session: "session", facts: "facts", jobs: "jobs", reuse: "reuse", "what-if": "what_if", login: "login" };
+const FILES = { now: "now", request: "request", sessions: "sessions", session: "session", desk: "desk", facts: "facts", jobs: "jobs", reuse: "reuse", "what-if": "what_if", login: "login" };
 const NAV = ["now", "sessions", "facts", "jobs", "reuse", "what-if"];
-const BELONGS = { request: "now", session: "sessions" }; // under which entry of the navigation
+const BELONGS = { request: "now", session: "sessions", desk: "sessions" }; // under which entry of the navigation
 const THEMES = ["auto", "light", "dark"];
 
 const top = document.getElementById("top");

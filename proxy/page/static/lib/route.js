@@ -2,9 +2,9 @@
 
    href(view, name?, query?)   "#/request/req_1?scope=…": for links
    parse(hash)                 {view, params}: params has the query's names; the name is params.id for a request or a
-                               job, params.name for a session */
+                               job, params.name for a session and its desk */
 
-const NAMES = { request: "id", session: "name", jobs: "id" };
+const NAMES = { request: "id", session: "name", desk: "name", jobs: "id" };
 
 export function href(view, name, query = {}) {
   const path = name === undefined || name === null ? view : `${view}/${encodeURIComponent(name)}`;

@@ -10,6 +10,7 @@ import { href } from "../lib/route.js";
 import { badges, word } from "../lib/rows.js";
 import { scopeLabel } from "../lib/store.js";
 import { table } from "../lib/table.js";
+import { rounds } from "./request_rounds.js";
 import { texts } from "./request_texts.js";
 import { breakEven, story } from "./request_why.js";
 
@@ -27,6 +28,7 @@ export async function show(root, ctx) {
     figures(row),
     h("div", { class: "grid grid-2" }, story(row, entry), row.trail?.break_even ? breakEven(row.trail) : mechanisms(row)),
     found.has_content ? texts(found, row) : withoutText(ctx.me, row),
+    rounds(found, row),
     h(
       "div",
       { class: "grid grid-fit" },

@@ -4,11 +4,10 @@ import { clear, h, unique } from "../lib/dom.js";
 import { count, tokens } from "../lib/format.js";
 import { has, t, tn } from "../lib/i18n.js";
 import { badge } from "../lib/parts.js";
+import { passage } from "../lib/passage.js";
 import { word } from "../lib/rows.js";
 
 const FATES = ["kept", "shortened", "marker", "folded", "recalled", "left out"];
-const LONG = 320; // characters of a text that are shown at first
-const MOST_LINES = 5;
 const MANY = 60; // messages that are shown at first
 
 export function texts(found, row) {
@@ -108,26 +107,6 @@ function why(said) {
   const n = /\d+/.exec(said)?.[0];
   const key = `why.${said.replace(/\d+/, "#")}`;
   return has(key) ? t(key, { n }) : said;
-}
-
-/** A text, long ones cut until somebody wants the rest. */
-function passage(text, { isCode = false } = {}) {
-  const lines = text.split("\n");
-  const isLong = text.length > LONG * 1.2 || lines.length > MOST_LINES + 1;
-  const short = () => {
-    const cut = lines.slice(0, MOST_LINES).join("\n");
-    return `${cut.length > LONG ? cut.slice(0, LONG) : cut} …`;
-  };
-  const body = h("span", { class: ["text", isCode && "mono"] }, isLong ? short() : text);
-  if (!isLong) return body;
-  const toggle = h("button", { class: "link", type: "button", "aria-expanded": "false" }, t("request.more"));
-  toggle.addEventListener("click", () => {
-    const isOpen = toggle.getAttribute("aria-expanded") === "true";
-    toggle.setAttribute("aria-expanded", String(!isOpen));
-    toggle.textContent = t(isOpen ? "request.more" : "request.less");
-    body.textContent = isOpen ? short() : text;
-  });
-  return [body, " ", toggle];
 }
 
 function after({ sent, volatile }, row) {

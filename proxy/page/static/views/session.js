@@ -51,7 +51,7 @@ function heading({ session, scope, requests }) {
   return h(
     "div",
     { class: "stack request-head" },
-    h("div", { class: "view-head" }, h("h1", t("session.title")), h("span", { class: "row" }, h("code", { class: "tag break" }, session), copyButton(session))),
+    h("div", { class: "view-head" }, h("h1", t("session.title")), h("span", { class: "row" }, h("code", { class: "tag break" }, session), copyButton(session)), h("a", { class: "btn btn-small", href: href("desk", session, { scope }) }, t("session.desk"))),
     first && h("p", { class: "muted" }, t("session.since", { first: moment(first.at), last: moment(last.at) }), " · ", when(last.at), " · ", scopeLabel(scope)),
   );
 }
