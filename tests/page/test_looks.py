@@ -13,7 +13,7 @@ pytestmark = pytest.mark.long  # in a browser; test_login.py is the quick one
 Tab = Callable[..., Page]
 
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]
-VIEWS = ("now", "request", "sessions", "session", "facts", "jobs", "reuse", "what-if")
+VIEWS = ("now", "request", "sessions", "session", "desk", "facts", "jobs", "reuse", "what-if")
 FOUND = """async (rules) => {
   const found = await axe.run(document, {runOnly: rules});
   return found.violations.map((each) => `${each.id}: ${each.nodes.map((node) => node.target.join(" ")).join(", ")}`);
@@ -26,7 +26,8 @@ DICTIONARIES = """async (names) => {
 
 
 def address(view: str, talked: Talked) -> str:
-    named = {"request": f"request/{talked.last}", "session": f"session/{quote(SESSION, safe='')}"}
+    session = quote(SESSION, safe="")
+    named = {"request": f"request/{talked.last}", "session": f"session/{session}", "desk": f"desk/{session}"}
     return f"#/{named.get(view, view)}"
 
 

@@ -44,7 +44,7 @@ export function edits(desk) {
 function edit(each, { scope }, more) {
   return h(
     "li",
-    { class: "desk-item", dataset: { edit: each.number } },
+    { class: "desk-item", dataset: { number: each.number } },
     h(
       "div",
       { class: "spread" },

@@ -38,6 +38,8 @@ export function acts(buttons) {
         if (!isAborted(error)) clear(trouble, failure(error));
       }
       button.disabled = false;
+      // A dialog gives the focus back to a button that may have it.
+      if (button.isConnected && document.activeElement === document.body) button.focus();
     };
     return h("button", { class: ["btn", "btn-small", kind && `btn-${kind}`], type: "button", "aria-label": name, dataset: data ?? {}, onclick: go }, text);
   });

@@ -11,7 +11,7 @@ const FEWEST = 24; // columns: a single request is no wall
 const HEIGHT = 100;
 
 export function pressure({ pressure: rows, scope }) {
-  if (!rows.length) return panel("pressure.time", null, h("p", { class: "panel-body muted" }, t("desk.pressure.none")));
+  if (!rows.length) return panel("history", null, h("p", { class: "panel-body muted" }, t("desk.pressure.none")));
   const isShare = rows.some((row) => row.limit);
   const value = (row) => (isShare ? row.pressure : row.used);
   const said = isShare ? percent : tokens;
@@ -19,12 +19,12 @@ export function pressure({ pressure: rows, scope }) {
   const told = tn("desk.pressure.told", rows.length, { n: count(rows.length), now: said(value(rows.at(-1))), most: said(most) });
   const levels = LEVELS.filter((level) => rows.some((row) => row.level === level));
   return panel(
-    "pressure.time",
+    "history",
     t(isShare ? "desk.pressure.note" : "desk.pressure.used"),
     h(
       "div",
       { class: "panel-body stack" },
-      bars(rows, { value, said, top: Math.max(most, isShare ? 1 : 1e-9), isShare, label: `${t("desk.pressure.time")}. ${told}` }),
+      bars(rows, { value, said, top: Math.max(most, isShare ? 1 : 1e-9), isShare, label: `${t("desk.history")}. ${told}` }),
       h(
         "ul",
         { class: "legend" },
@@ -65,8 +65,8 @@ function numbers(rows, scope) {
   const summary = h("summary", t("desk.pressure.table"));
   const shown = ({ target }) => {
     if (!target.open) return;
-    const list = table({ columns, rows: [...rows].reverse(), cards: false, caption: t("desk.pressure.time") });
-    clear(target, summary, h("div", { class: "chart-rows", tabindex: "0", role: "region", "aria-label": t("desk.pressure.time") }, list.element));
+    const list = table({ columns, rows: [...rows].reverse(), cards: false, caption: t("desk.history") });
+    clear(target, summary, h("div", { class: "chart-rows", tabindex: "0", role: "region", "aria-label": `${t("desk.history")}: ${t("desk.pressure.table")}` }, list.element));
   };
   return h("details", { class: "chart-numbers", ontoggle: shown }, summary);
 }

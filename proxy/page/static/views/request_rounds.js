@@ -49,7 +49,7 @@ function call({ name, arguments: given, result, outcome }) {
   return h(
     "div",
     { class: "round-call" },
-    h("div", { class: "call" }, passage(given === null ? name : `${name}(${given})`, { isCode: true }), " ", outcome && badge(named(`rounds.${outcome}`, outcome.replaceAll("-", " ")), outcome === "ok" ? "accent" : "warn")),
+    h("div", { class: "call" }, passage(given === null ? name : `${name}(${given})`, { isCode: true }), " ", outcome && badge(named(`rounds.outcome.${outcome}`, outcome.replaceAll("-", " ")), outcome === "ok" ? "accent" : "warn")),
     given !== null &&
       (result === null
         ? h("p", { class: "muted small" }, t("rounds.noresult"))
