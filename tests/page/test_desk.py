@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from itertools import count
 from time import time
 from typing import Any, get_args
@@ -69,7 +70,7 @@ class Desks:
                 cost=0.2,
                 tokens_billed=500,
             )
-            self.inside.do(lambda row=row: self.services.storage.ledger.append(row))
+            self.inside.do(partial(self.services.storage.ledger.append, row))
         events = [DeskEvent(NOW, kept.request, each) for each in payloads]
         self.inside.do(lambda: self.services.storage.desks.write(kept.scope, kept.session, lines, events))
         return kept
@@ -198,6 +199,7 @@ def test_pressure_is_drawn_a_bar_a_request_and_told_as_a_table(desks: Desks, tab
     assert "3 requests, the newest at 120" in str(page.tab.locator(".pressure-bars").get_attribute("aria-label"))
     page.tab.get_by_text("As a table").click()
     rows = page.tab.locator(".desk-history tbody tr")
+    rows.first.wait_for()
     assert rows.count() == 3
     assert rows.first.locator("td").all_inner_texts() == ["120%", "high", "960", "1,000", "40", "1"]
     assert "high" in page.text(".stats")

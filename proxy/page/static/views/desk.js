@@ -149,7 +149,7 @@ function pins({ pins: found }, at) {
       h(
         "div",
         { class: "spread" },
-        h("span", { class: "row" }, h("span", { class: "tag" }, `#${each.message}`), badge(word("role", each.role)), h("span", { class: "muted small" }, when(each.at), ` · ${count(each.tokens)}`)),
+        h("span", { class: "row" }, h("span", { class: "tag" }, `#${each.message}`), badge(word("role", each.role)), h("span", { class: "muted small" }, when(each.at), " · ", t("desk.size", { tokens: count(each.tokens) }))),
         pinning(each.message, true, at, "#desk-pins", { unpin: each.message }),
       ),
       each.text && h("div", passage(each.text)),

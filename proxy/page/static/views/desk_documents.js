@@ -62,7 +62,7 @@ function entry(each, desk, at) {
         "summary",
         h("code", { class: "break" }, each.name),
         " ",
-        h("span", { class: "muted small" }, each.is_removed ? t("desk.removed") : t("desk.document.size", { tokens: count(each.tokens) }), written(each)),
+        h("span", { class: "muted small" }, each.is_removed ? t("desk.removed") : t("desk.size", { tokens: count(each.tokens) }), written(each)),
       ),
       text,
     ),

@@ -29,7 +29,7 @@ export function pressure({ pressure: rows, scope }) {
         "ul",
         { class: "legend" },
         levels.map((level) => h("li", h("i", { class: ["swatch", `pressure-${level}`] }), named(`desk.level.${level}`, level))),
-        isShare && h("li", h("i", { class: "swatch swatch-line pressure-full" }), t("desk.pressure.full")),
+        isShare && h("li", h("i", { class: "swatch swatch-line pressure-full" }), percent(1)),
       ),
     ),
     numbers(rows, scope),

@@ -90,7 +90,7 @@ function line(each, isPinned, at) {
       each.is_hidden && badge(t("desk.tape.hidden"), "accent"),
       isPinned && badge(t("desk.pinned"), "warn"),
       each.is_forgotten && badge(t("desk.tape.forgotten"), "quiet"),
-      h("span", { class: "muted small why" }, when(each.at), ` · ${count(each.tokens)}`),
+      h("span", { class: "muted small why" }, when(each.at), " · ", t("desk.size", { tokens: count(each.tokens) })),
       pinning(each.message, isPinned, at, `[data-pin="${each.message}"]`, { pin: each.message }),
     ),
     each.text && h("div", passage(each.text)),
