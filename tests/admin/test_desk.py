@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
+from time import time
 from typing import Any
 
 import httpx
@@ -25,9 +26,10 @@ from proxy.types.desk import (
     TapeLine,
 )
 from tests.admin.conftest import API, TOKEN, Watched, error, started
-from tests.builders import NOW, TENANT, assistant, calling, result, user
+from tests.builders import TENANT, assistant, calling, result, user
 
 DESK = f"{API}/desk"
+NOW = float(int(time()))  # of the run: what is old would be gone as soon as retention comes round
 SECTIONS = ["user_profile.md", "project_context.md", "current_task.md", "agent_notes.md"]
 LONG = "x" * 30_000
 

@@ -30,7 +30,7 @@ from proxy.types.desk import (
     Pin,
     TapeLine,
 )
-from tests.builders import NOW, TENANT, calling, ledger_row, result, user
+from tests.builders import TENANT, calling, ledger_row, result, user
 from tests.page.conftest import PRICE, Open, Page
 from tests.page.test_looks import FOUND, MISSING, RULES
 from tests.proxied import KEY, in_front_of, run_upstream
@@ -42,6 +42,7 @@ Tab = Callable[..., Page]
 
 MARKUP = '<img src="x" onerror="document.title=1"> is in it'
 SECTIONS = {"agent_notes": 50}
+NOW = float(int(time()))  # of the run: what is old would be gone as soon as retention comes round
 REFUSED = ("unknown-id", "pinned", "no-shorter", "too-large", "no-file", "no-fact", "ended", "unreached", "last-round")
 numbers = count(1)
 
@@ -65,7 +66,7 @@ class Desks:
                 request_id=name,
                 scope=kept.scope,
                 session=kept.session,
-                at=time(),
+                at=NOW,
                 trail=told,
                 cost=0.2,
                 tokens_billed=500,
