@@ -32,10 +32,16 @@ NARROW = {
 
 
 @dataclass(frozen=True, slots=True)
-class Open:
-    """A proxy to look into."""
+class Place:
+    """An address to look at."""
 
     url: str
+
+
+@dataclass(frozen=True, slots=True)
+class Open(Place):
+    """A proxy to look into."""
+
     http: httpx.Client  # of who asks it, with a key
     upstream: Upstream
 
@@ -110,7 +116,7 @@ def tab(browser: Browser) -> Iterator[Callable[..., Page]]:
     opened_tabs: list[Page] = []
     with ExitStack() as stack:
 
-        def start(at: Open, **how: Any) -> Page:
+        def start(at: Place, **how: Any) -> Page:
             visitor = browser.new_context(**{"locale": "en", "reduced_motion": "reduce", **how})
             stack.callback(visitor.close)
             page = Page(visitor.new_page(), at.url)

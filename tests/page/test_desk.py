@@ -31,10 +31,13 @@ from proxy.types.desk import (
     TapeLine,
 )
 from tests.builders import TENANT, calling, ledger_row, result, user
-from tests.page.conftest import PRICE, Open, Page
+from tests.looping import Step, run_rounds, settings
+from tests.page.conftest import PRICE, Open, Page, Place
 from tests.page.test_looks import FOUND, MISSING, RULES
 from tests.proxied import KEY, in_front_of, run_upstream
-from tests.servers import Inside, run_proxy
+from tests.servers import Inside, eventually, run_proxy
+from tests.spoken import Called as Spoke
+from tests.spoken import Spoken, numbered
 
 pytestmark = pytest.mark.long  # in a browser; test_login.py is the quick one
 
@@ -107,9 +110,9 @@ class Kept:
 def served(stack: ExitStack, **sections: Any) -> Desks:
     upstream = stack.enter_context(run_upstream())
     tools = {"enabled": True, "sections": SECTIONS}
-    settings = in_front_of(upstream, upstream={"price": PRICE}, tenancy="shared", memory={"tools": tools}, **sections)
-    app = create_app(settings)
-    url = stack.enter_context(run_proxy(settings, inside := Inside(app)))
+    given = in_front_of(upstream, upstream={"price": PRICE}, tenancy="shared", memory={"tools": tools}, **sections)
+    app = create_app(given)
+    url = stack.enter_context(run_proxy(given, inside := Inside(app)))
     headers = {"authorization": f"Bearer {KEY}"}
     http = stack.enter_context(httpx.Client(base_url=url, timeout=20, trust_env=False, headers=headers))
     return Desks(Open(url, http, upstream), app.state.services, inside)
@@ -390,6 +393,40 @@ def test_hidden_rounds_are_told_in_the_view_of_their_request(desks: Desks, tab: 
     assert page.tab.locator("main img").count() == 0
     page.tab.get_by_role("link", name="The session's desk").click()
     page.tab.wait_for_selector(".view-desk .desk-sections")
+
+
+def test_what_a_model_has_really_done_with_its_tools_is_there_to_be_seen(tab: Tab) -> None:
+    edit = Spoke("edit_section", '{"section_name":"agent_notes","new_content":"The bug is in the parser."}')
+    with run_rounds() as upstream, ExitStack() as stack:
+        upstream.will(*map(Step, numbered([Spoken("", (edit,)), Spoken("Found it."), Spoken("Fixed.")])))
+        url = stack.enter_context(run_proxy(settings(upstream.url, tools={"enabled": True, "offer": "first"})))
+        headers = {"authorization": f"Bearer {KEY}", "x-olvido-session": "hunt"}
+        http = stack.enter_context(httpx.Client(base_url=url, timeout=20, trust_env=False, headers=headers))
+        asked, said = [], [user("Where is the bug?")]
+        for content in ("Found it.", "Fixed."):
+            answer = http.post("/v1/chat/completions", json={"model": "m", "messages": said}).raise_for_status()
+            message = answer.json()["choices"][0]["message"]
+            assert (message["content"], message.get("tool_calls")) == (content, None)
+            said = [*said, message, user("Mend it.")]
+            asked.append(answer.headers["x-olvido-request"])
+        eventually(lambda: all(http.get(f"/admin/api/requests/{each}").status_code == 200 for each in asked))
+        page = tab(Place(url)).open(f"#/request/{asked[0]}", ready=".rounds .round")
+        said = page.text(".rounds")
+        assert "edit_section(" in said
+        assert "done" in said
+        assert "of this request's bill" in said
+        page.tab.get_by_role("link", name="The session's desk").click()
+        page.tab.wait_for_selector(".desk-tape .message")
+        assert "The bug is in the parser." in page.text(".desk-sections")
+        assert "The bug is in the parser." in page.text(".desk-edits ins")
+        assert page.tab.locator(".pressure-bars rect").count() == 2
+        hidden = page.tab.locator(".desk-tape .message").filter(has_text="never saw it")
+        assert hidden.locator(".role").all_inner_texts() == ["assistant", "tool"]
+        assert "of the bill" in page.text(".stats")
+        page.tab.get_by_role("button", name="Reset the desk").click()
+        page.tab.locator("dialog").get_by_role("button", name="Reset the desk").click()
+        page.tab.get_by_text("There is nothing to undo.").wait_for()
+        assert "The bug is in the parser." not in page.text(".desk-sections")
 
 
 def test_in_the_view_of_a_request_is_what_the_definitions_of_the_tools_cost(desks: Desks, tab: Tab) -> None:
