@@ -8,9 +8,7 @@ import httpx
 import pytest
 
 from proxy.desk.tools import Reason
-from proxy.types.desk import (
-    Called,
-)
+from proxy.types.desk import Called
 from tests.builders import user
 from tests.looping import Step, run_rounds, settings
 from tests.page.conftest import Page, Place
@@ -23,8 +21,6 @@ from tests.spoken import Spoken, numbered
 pytestmark = pytest.mark.long  # in a browser; test_login.py is the quick one
 
 Tab = Callable[..., Page]
-
-
 REFUSED = ("unknown-id", "pinned", "no-shorter", "too-large", "no-file", "no-fact", "ended", "unreached", "last-round")
 
 
