@@ -2,12 +2,12 @@
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import count
 from time import perf_counter
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import msgspec
 from starlette.routing import Route
@@ -77,7 +77,7 @@ class Upstream:
                 break
         self.raw.append(raw)
         self.asked.append(msgspec.json.decode(raw))
-        step = self.steps.popleft() if len(self.steps) > 1 else self.steps[0]
+        step = self.step(dict(scope["headers"]), self.asked[-1])
         streamed = self.asked[-1].get("stream", False) if step.as_stream is None else step.as_stream
         wants = bool((self.asked[-1].get("stream_options") or {}).get("include_usage"))
         whole = stream(step.spoken, step.style, wants_usage=wants) if streamed else step.spoken.body
@@ -98,6 +98,10 @@ class Upstream:
             return
         await send({"type": "http.response.body", "body": whole})
 
+    def step(self, _headers: Mapping[bytes, bytes], _asked: dict[str, Any]) -> Step:
+        """Returns what is done with a request."""
+        return self.steps.popleft() if len(self.steps) > 1 else self.steps[0]
+
     async def _fault(self, step: Step, scope: Scope, receive: Receive, send: Send) -> None:
         match step.fault:
             case "hang":
@@ -113,9 +117,17 @@ class Upstream:
                 scope["extensions"][TRANSPORT].close()
 
 
+U = TypeVar("U", bound=Upstream)
+
+
 @contextmanager
 def run_rounds() -> Iterator[Upstream]:
-    upstream = Upstream()
+    with run_upstream(Upstream()) as upstream:
+        yield upstream
+
+
+@contextmanager
+def run_upstream(upstream: U) -> Iterator[U]:
     with run_app(upstream) as url:
         upstream.url = url
         yield upstream
