@@ -7,7 +7,10 @@ calls: what the client is to see.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import Any
+
+import msgspec
 
 from tests.looping import Fault, Step, Upstream
 from tests.spoken import STYLES, Called, Spoken, Style, joined
@@ -28,6 +31,8 @@ def remember(number: int) -> Called:
 
 O1, O2, O3 = map(remember, (1, 2, 3))
 
+SAVE = Called("save_to_disk", '{"file_name":"plan.md","content":"\u03a9\u03a9\u03a9"}')
+NOTES = "notes and facts"
 LOOP = "the same of ours for ever"  # ends the offer for the session
 
 _PATTERNS: Mapping[str, Sequence[Spoken]] = {
@@ -35,6 +40,7 @@ _PATTERNS: Mapping[str, Sequence[Spoken]] = {
     "theirs in parallel": [Spoken("", (THEIRS, THEIRS)), Spoken("It is noon.")],
     "ours alone": [Spoken("", (O1,)), Spoken("It is noon.")],
     "ours in parallel": [Spoken("", (O1, O2)), Spoken("It is noon.")],
+    NOTES: [Spoken("", (O1, SAVE)), Spoken("", (O2,)), Spoken("It is noon.")],
     "text between": [Spoken("Noted.", (O1,)), Spoken("One more.", (O2,)), Spoken("It is noon.")],
     "reasoning": [Spoken("", (O1,), "I note it."), Spoken("It is noon.", (), "Now the time.")],
     "both, ours first": [Spoken("Well,", (O1, THEIRS)), Spoken("It is noon.")],
@@ -146,3 +152,29 @@ def has_ours(asked: Mapping[str, Any]) -> bool:
 def _is_hidden(said: Mapping[str, Any]) -> bool:
     calls = said.get("tool_calls") or ()
     return bool(calls) and all(call["function"]["name"] != "look" for call in calls)
+
+
+CALLS = "x-play-calls"  # header: the calls of the first round, as JSON: [[name, arguments], …]
+
+
+class Obedient(Upstream):
+    """Makes the calls that the request's header names, all in one round, and is done once it has their results."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.by_question: dict[str, list[dict[str, Any]]] = {}  # requests, by the newest user message
+        self._made = count(1)
+
+    def step(self, headers: Mapping[bytes, bytes], asked: dict[str, Any]) -> Step:
+        """Returns the round that is due."""
+        newest = [each["content"] for each in asked["messages"] if each["role"] == "user"][-1]
+        self.by_question.setdefault(newest.rpartition("\n")[2], []).append(asked)
+        wanted = msgspec.json.decode(headers.get(CALLS.encode(), b"[]"))
+        if asked["messages"][-1]["role"] != "user" or not has_ours(asked):
+            return Step(Spoken("Done."))
+        calls = [Called(name, msgspec.json.encode(given).decode()) for name, given in wanted]
+        return Step(Spoken("", tuple(replace(call, id=f"call{next(self._made):05}") for call in calls)))
+
+    def told(self, question: str) -> list[str]:
+        """What the calls of this question were answered with."""
+        return [each["content"] for each in self.by_question[question][-1]["messages"] if each["role"] == "tool"]
