@@ -58,7 +58,9 @@ class FoldPlanner(Step):
         """Returns the previous request's fold, with a new head if a fact or message in it has been forgotten since."""
         fold = self.state.fold if self.state else None
         if fold is None:
-            is_first = (self.state is None and self.progress.turns == 1) or bool(self.context.offers)
+            # Tools that were offered in a prompt that is not known need their rules, whatever was sent before.
+            is_unknown = self.state is None and (self.progress.turns == 1 or self.context.has_tools)
+            is_first = is_unknown or bool(self.context.offers)
             has_head = self.memory.standing or self.memory.desk
             first = self.headed(Fold(self.progress.preamble)) if is_first and has_head else None
             return first if first and first.head else None

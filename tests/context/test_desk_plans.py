@@ -108,6 +108,18 @@ def test_tools_are_offered_at_once_where_that_is_wished_and_stay() -> None:
     assert desk.sent[1].raw == head.raw
 
 
+def test_tools_of_a_conversation_whose_prompts_are_not_known_have_their_rules() -> None:
+    desk = Desk(at_once=True)
+    said = [*loop(2), assistant("Done."), user("And then?")]
+    desk.plan(*loop(0))
+    known = desk.plan(*said)
+    assert desk.sent[1].text.startswith("<memory>")
+    desk.state = None  # another process has planned the request before, and this one has not heard of it yet
+    unknown = desk.plan(*said)
+    assert reason(unknown) == reason(known) == ""
+    assert unknown.messages == known.messages
+
+
 def test_sections_alone_open_a_conversation_without_tools() -> None:
     desk = Desk(sections="## Task\nship it")
     made = desk.plan(*loop(0))
