@@ -147,7 +147,9 @@ def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
         shared=shared,
     )
     settings = config.memory.files
-    files = Files(settings, storage, tasks, metrics.failed_open) if settings and storage.facts.keeps else None
+    files = None
+    if settings and storage.facts.keeps:
+        files = Files(settings, storage, tasks, metrics.failed_open, tape_mb=config.memory.tools.tape_mb)
     desks = Desks(
         config.memory.tools,
         storage.desks,
@@ -156,6 +158,7 @@ def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
         idempotent=config.reuse.tools,
         foreign_writes=storage.database.foreign_writes,
         on_call=metrics.tool_called,
+        on_written=(lambda _scope: None) if files is None else files.taped,
     )
     library = Library(
         storage.facts,

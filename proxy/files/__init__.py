@@ -21,6 +21,9 @@ remembering.py  what happens to the memory of people, carried into their folders
   lines.py        words as they may stand in a file: no line, comment or control character of theirs
   rewriting.py    changing a file that others may be changing
 
+taping.py       tapes of all people: the news of the store of desks, carried into their folders
+  tape.py         the tape of a session: its lines, rotation, what was forgotten
+
 folder.py       one person's folder on disk: guards, lock, reading, writing, putting aside
   layout.py       what is in it, and which names it may have
   handles.py      files and folders below an open folder; no link is followed

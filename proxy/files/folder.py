@@ -96,6 +96,13 @@ class Folder:
         with self._locked() as folder, told(history.HISTORY):
             return history.keep(folder, data, name)
 
+    @contextmanager
+    def within(self, name: str) -> Iterator[int]:
+        """Holds the folder, and opens one in it, which is made. Raises Unusable."""
+        with self._locked() as folder, told(name), handles.folder(folder, name, name, make=True) as inner:
+            self._check_standing(folder)
+            yield inner
+
     def kept(self) -> list[str]:
         """Returns the names in `.history/`, oldest first; `read(f".history/{name}")` reads one. Raises Unusable."""
         with told(history.HISTORY), ExitStack() as stack:
@@ -115,7 +122,7 @@ class Folder:
         """Moves everything to where nothing reads it, until then (seconds since 1970): a wipe. Raises Unusable."""
         with self._changed() as folder:
             if folder is not None:
-                aside.put(folder, until, layout.STAYS, self.on_step)
+                aside.put(folder, until, layout.STAYS | layout.TAPED, self.on_step)
 
     def bring_back(self, until: float) -> None:
         """Moves back what was put aside until then: a wipe is undone. Raises Unusable."""

@@ -2,6 +2,7 @@
 
 MEMORY.md, 2026-11-23.md, snapshots/<slug>.md   what people open
 .history/       older texts of these, each with a number, a time and the name; `MEMORY-12.md`: the twelfth that we wrote
+sessions/       tapes, a folder for each session: `tape.py`
 .aside/         what a wipe took away, by the end of its undo; in there, all of the above
 .lock           held by the one process that is at work
 .olvido.json    whose folder it is
@@ -13,9 +14,11 @@ from proxy.files.unusable import Unusable
 
 MEMORY = "MEMORY.md"
 SNAPSHOTS = "snapshots"
+SESSIONS = "sessions"
 OWNER = ".olvido.json"
 LOCK = ".lock"
 STAYS = frozenset((LOCK, OWNER))  # when all else goes
+TAPED = frozenset((SESSIONS,))  # a wipe does not put it aside: it follows the database, there and back
 
 _MOST = 110  # bytes of a name, of which those of older texts and temporary files are made: 255 is what a disk bears
 _PLAIN = r"(?!\.)[^\x00-\x1f\x7f\ud800-\udfff/\\%]+"

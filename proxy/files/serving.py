@@ -12,6 +12,7 @@ from proxy.conversation.whole_commands import before_end
 from proxy.files.last_turns import last_turns
 from proxy.files.remembering import Remembering
 from proxy.files.syncing import Syncs
+from proxy.files.taping import Taping
 from proxy.files.watching import Watcher
 from proxy.memory.commands import mark
 from proxy.memory.library import Library
@@ -81,11 +82,23 @@ class Files:
         storage: Storage,
         tasks: Tasks,
         on_failure: Callable[[str, str], None],
+        *,
+        tape_mb: int,
     ) -> None:
+        """`tape_mb`: MiB from which on a tape begins a new file."""
         self._executor = ThreadPoolExecutor(1, thread_name_prefix="sync")  # a network share may hold it up
         self._memory = LibraryMemory()
         self._keeper = Remembering(settings.path, self._said, tasks, on_failure)
         self.beside = self._keeper.beside
+        self.tapes = Taping(
+            settings.path,
+            storage.desks,
+            self._executor,
+            tasks,
+            most=tape_mb * 1024 * 1024,
+            scan=settings.scan,
+            on_failure=on_failure,
+        )
         self.watcher = Watcher(
             Syncs(settings.path, self._memory, self._executor),
             scopes=storage.facts.scopes,
@@ -104,10 +117,12 @@ class Files:
     def start(self) -> None:
         """Begins to watch. Raises OSError if the root folder cannot be made."""
         self.watcher.start()
+        self.tapes.start()
 
     def stop(self) -> None:
         """Ends watching, after the sync that is under way."""
         self.watcher.stop()
+        self.tapes.stop()
 
     def close(self) -> None:
         """Ends the threads, without waiting for a disk that hangs."""
@@ -125,21 +140,29 @@ class Files:
         """Facts, messages and what these said are gone."""
         self._keeper.forgotten(scope, ids, links, values)
         self.watcher.changed(scope)
+        self.tapes.changed(scope)
 
     def wiped(self, scope: str, at: float, until: float) -> None:
         """All that was there is put aside until then."""
         self._keeper.wiped(scope, at, until)
+        self.tapes.changed(scope)
 
     def restored(self, scope: str, until: float) -> None:
         """That wipe was undone."""
         self._keeper.restored(scope, until)
         self.watcher.changed(scope)
+        self.tapes.changed(scope)
 
     def drop(self, scope: str) -> None:
         """Leaves the work on the folder of a person who was erased. `olvido erase` removes it: by the time that this
         process hears of it, they may have come back."""
         self.watcher.drop(scope)
+        self.tapes.drop(scope)
         self._keeper.erased(scope)
+
+    def taped(self, scope: str) -> None:
+        """The tapes of a scope have new lines."""
+        self.tapes.changed(scope)
 
     def happened(self, scope: str, events: Sequence[MemoryEvent]) -> None:
         """A model has found events in a conversation."""
