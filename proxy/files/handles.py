@@ -69,8 +69,8 @@ def read(at: int, name: str, called: str) -> bytes | None:
 
 
 def open_file(at: int, name: str, called: str, flags: int, most: int = MOST_BYTES) -> int:
-    """Returns the descriptor of a regular file that is there, of `most` bytes, for the caller to close. Raises Unusable,
-    OSError."""
+    """Returns the descriptor of a regular file that is there, for the caller to close. Raises Unusable, also
+    above `most` bytes, and OSError."""
     check(os.stat(name, dir_fd=at, follow_symlinks=False), called, most)  # opening a device may do something
     descriptor = os.open(name, flags | _SAFE, dir_fd=at)
     try:

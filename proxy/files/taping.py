@@ -34,6 +34,7 @@ T = TypeVar("T")
 DONE = ".written"  # in the folder of sessions: the number of the last news that are in the files
 AT_ONCE = 200  # news that are read at once
 MOST_SESSIONS = 100_000  # of a person
+TRIES = 3  # to write tapes from the beginning
 GATHERED = 0.5  # seconds in which news of one person gather
 
 News = Sequence[tuple[int, str, TapeLine]]  # number, session, line
@@ -93,13 +94,10 @@ class Taping:
         """Brings the tapes of a person to what the store says. Raises StorageError, Unusable."""
         folder = Folder(self.root, scope)
         done = await self._in_thread(partial(self._done, folder))
-        while True:
-            news = await self.desks.unwritten(scope, done, AT_ONCE)
-            if not news:
-                break
+        begun = 0
+        while begun < TRIES and (news := await self.desks.unwritten(scope, done, AT_ONCE)):
             before, done = done, await self._in_thread(partial(self._carried, folder, done, news))
-            if done == before and len(news) < AT_ONCE:
-                break
+            begun += done <= before  # from the beginning: what stood there was another tape, or was removed
         if done:
             known = [card.session for card in await self.desks.sessions(scope, MOST_SESSIONS)]
             await self._in_thread(partial(self._tidied, folder, done, frozenset(map(tape.folder_of, known))))
@@ -195,6 +193,6 @@ class Taping:
 
 def _names(folder: Folder) -> list[str]:
     try:
-        return os.listdir(folder.path / SESSIONS)
+        return [each.name for each in (folder.path / SESSIONS).iterdir()]
     except OSError:
         return []

@@ -84,8 +84,8 @@ class Desks:
         on_call: OnCall = lambda _tool, _result: None,
         on_written: Callable[[str], None] = lambda _scope: None,
     ) -> None:
-        """`on_call`: the metric of calls, with tool and result. `on_written`: told of a scope whose tapes have new lines. Raises ValueError if the rules of a configured folder
-        can't be read."""
+        """`on_call`: the metric of calls, with tool and result. `on_written`: told of a scope whose tapes have
+        new lines. Raises ValueError if the rules of a configured folder can't be read."""
         self.states = DeskStates(store, executor, foreign_writes, on_written)
         self._settings = settings
         self._counter = counter

@@ -26,7 +26,7 @@ TEA = fact(1, "I like tea", links=(link("1.0"),))
 async def house(tmp_path: Path) -> AsyncIterator[tuple[Library, Files, House]]:
     opened = House()
     storage = stores.storage(facts=opened.facts, archive=opened.archive)
-    files = Files(MemoryFiles(path=tmp_path, scan=3_600.0), storage, opened.tasks, lambda *_: None)
+    files = Files(MemoryFiles(path=tmp_path, scan=3_600.0), storage, opened.tasks, lambda *_: None, tape_mb=1)
     library = opened.library(watch=files, beside=files.beside)
     files.serve(library)
     files.start()

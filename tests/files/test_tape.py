@@ -78,9 +78,12 @@ def test_a_line_that_a_kill_cut_off_is_written_whole(folder: int, tmp_path: Path
 def test_a_large_file_is_put_behind_and_read_before_the_new_one(folder: int, tmp_path: Path) -> None:
     for number in range(1, 5):
         tape.write(folder, [line(number)], 10)
-    assert sorted(os.listdir(tmp_path)) == [*(f"session_log-{each}.jsonl" for each in (1, 2, 3)), tape.NAME]
+    assert sorted(each.name for each in tmp_path.iterdir()) == [
+        *(f"session_log-{each}.jsonl" for each in (1, 2, 3)),
+        tape.NAME,
+    ]
     tape.write(folder, [line(1, None), line(2)], 10)
-    assert [(row.id, row.content == b"null") for row in tape.read(folder)] == [
+    assert [(row.id, bytes(row.content) == b"null") for row in tape.read(folder)] == [
         (1, True),
         (2, False),
         (3, False),
