@@ -16,11 +16,11 @@ from proxy.files.folder import Folder
 from proxy.files.layout import SESSIONS
 from proxy.files.taping import DONE, Taping
 from proxy.storage.desk import DeskStore
-from proxy.storage.opening import Storage
 from proxy.tasks import Tasks
 from proxy.types.desk import TapeLine
-from tests import stores
 from tests.builders import NOW
+from tests.contract import test_desk_store
+from tests.contract.test_desk_store import BACKENDS
 
 WHO = f"{'0123456789abcdef' * 2}/ana"
 
@@ -32,7 +32,7 @@ class Killed(BaseException):
 @dataclass
 class House:
     root: Path
-    storage: Storage
+    storage: test_desk_store.House
     tasks: Tasks = field(default_factory=Tasks)
     failed: list[str] = field(default_factory=list)
     steps: list[str] = field(default_factory=list)
@@ -73,9 +73,8 @@ class House:
 
 @pytest.fixture
 async def house(tmp_path: Path) -> AsyncIterator[House]:
-    storage = stores.storage()
-    yield House(tmp_path, storage)
-    await storage.close()
+    async with BACKENDS["sqlite"](tmp_path / "storage") as storage:
+        yield House(tmp_path / "memory", storage)
 
 
 @pytest.mark.note("SMMA 4/7", "SMMA 4/8")
@@ -103,7 +102,6 @@ async def test_news_are_carried_in_the_background(house: House) -> None:
 async def test_a_folder_that_cannot_be_used_is_counted_and_costs_nothing(house: House) -> None:
     tapes = house.tapes()
     await house.say("s", 1)
-    house.root.rmdir()
     house.root.write_text("a file")
     tapes.changed(WHO)
     await tapes.settled()
@@ -189,6 +187,18 @@ async def test_a_scan_finds_what_other_processes_have_changed(house: House) -> N
     await tapes.scanned()
     await tapes.settled()
     assert len(house.told()) == 2
+
+
+async def test_what_was_wiped_has_no_content_until_it_is_restored(house: House) -> None:
+    tapes = house.tapes()
+    await house.say("s", 1)
+    await tapes.carry(WHO)
+    house.storage.wipes.wipe(WHO, [], at=NOW + 9, until=NOW + 99)
+    await tapes.carry(WHO)
+    assert [row["content"] for row in house.told()] == [None]
+    house.storage.wipes.restore(WHO, NOW + 20)
+    await tapes.carry(WHO)
+    assert [row["content"] for row in house.told()] == [{"n": 1}]
 
 
 async def test_a_wipe_leaves_it_to_the_store_and_an_erasure_removes_it(house: House) -> None:
