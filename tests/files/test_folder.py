@@ -75,9 +75,9 @@ def test_the_logs_and_snapshots_are_listed_and_nothing_else(tmp_path: Path) -> N
     folder.write(SNAPSHOT, b"c", instead_of=None)
     folder.append("2026-11-23.md", b"d\n")
     folder.keep(b"e", MEMORY)
-    for name in ("2026-11-23.md~", ".2026-11-23.md.swp", "todo.md", "snapshots/.trip.md.swp", "snapshots/x.txt"):
+    for name in ("2026-11-23.md~", ".2026-11-23.md.swp", "to do.md", "snapshots/.trip.md.swp", "snapshots/x.txt"):
         (folder.path / name).write_bytes(b"x")
-    (folder.path / "2026-11-24.md").symlink_to(folder.path / "todo.md")
+    (folder.path / "2026-11-24.md").symlink_to(folder.path / "to do.md")
     (folder.path / "2026-11-25.md").mkdir()
     assert folder.names() == ["2026-11-23.md", SNAPSHOT]
     assert folder.every() == [f".history/{folder.kept()[0]}", "2026-11-23.md", MEMORY, SNAPSHOT]
@@ -85,7 +85,7 @@ def test_the_logs_and_snapshots_are_listed_and_nothing_else(tmp_path: Path) -> N
 
 @pytest.mark.parametrize(
     "name",
-    ["", ".", "..", "../MEMORY.md", "/etc/passwd", "todo.md", ".lock", ".olvido.json", "memory.md", "2026-11-23.md/",
+    ["", ".", "..", "../MEMORY.md", "/etc/passwd", "to do.md", ".lock", ".olvido.json", "memory.md", "2026-11-23.md/",
      "snapshots/../MEMORY.md", "snapshots/a/b.md", "snapshots/.a.md", "snapshots/.md", "snapshots/a\0.md",
      f"snapshots/{'a' * 108}.md", f"snapshots/{'ñ' * 60}.md", "snapshots/\ud800.md", ".history/a", ".history/../x",
      ".aside/1/MEMORY.md", "MEMORY.md\n", "٢٠٢٦-11-23.md"],
