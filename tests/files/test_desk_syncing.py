@@ -10,7 +10,6 @@ from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -524,17 +523,19 @@ async def test_kill_9_at_any_step_loses_nothing_and_does_nothing_twice(
     for step in range(100):
         again = tmp_path / f"at-{step}"
         shutil.copytree(begun, again)
-        run: Any = await asyncio.to_thread(
-            subprocess.run,
-            [sys.executable, "-m", "tests.files.desk_syncing_once", again / "memory", again, str(step)],
-            capture_output=True,
-            check=False,
-        )
+        run = await asyncio.to_thread(killed_after, again, step)
         assert run.stderr == b""
         assert await outcome(again) == expected, run.stdout.decode().split()[-3:]
         if run.returncode == 0:
             break
     assert step > 5
+
+
+def killed_after(folder: Path, step: int) -> subprocess.CompletedProcess[bytes]:
+    """A process that syncs, and is killed there."""
+    places = (str(folder / "memory"), str(folder), str(step))
+    command = [sys.executable, "-m", "tests.files.desk_syncing_once", *places]
+    return subprocess.run(command, capture_output=True, check=False)
 
 
 async def outcome(folder: Path) -> tuple[object, ...]:

@@ -512,3 +512,26 @@ def script(source: str, *arguments: object) -> list[str]:
         check=True, capture_output=True, text=True, env={"PYTHONPATH": str(Path.cwd())},
     )  # fmt: skip
     return ended.stdout.splitlines()
+
+
+def test_a_file_is_removed_only_as_it_was_read_and_its_text_is_kept(tmp_path: Path) -> None:
+    folder = folder_in(tmp_path)
+    folder.write("plan.md", b"one\n", instead_of=None)
+    assert folder.drop("plan.md", instead_of=b"other\n") == b"one\n"
+    assert folder.read("plan.md") == b"one\n"
+    assert folder.drop("plan.md", instead_of=b"one\n") is None
+    assert folder.read("plan.md") is None
+    assert kept(folder) == [b"one\n"]
+    folder.drop("plan.md", instead_of=b"one\n")
+    folder.write(".desk/plan.md", b"two\n", instead_of=None)
+    folder.drop(".desk/plan.md")
+    assert kept(folder) == [b"one\n"]
+    assert left(folder) == []
+
+
+def test_documents_are_listed_with_what_they_are_compared_with(tmp_path: Path) -> None:
+    folder = folder_in(tmp_path, b"a")
+    for name in ("plan.md", "notes.md", ".desk/notes.md", "identity.md", "2026-11-23.md"):
+        folder.write(name, b"x\n", instead_of=None)
+    assert folder.documents() == [".desk/notes.md", "notes.md", "plan.md"]
+    assert folder.every() == [".desk/notes.md", "2026-11-23.md", MEMORY, "identity.md", "notes.md"]
