@@ -180,6 +180,8 @@ class _Work:
             document = await self.of.store.document(self.scope, name)
             stored = None if document is None or document.is_removed else desk_texts.shown(document.text)
             base = await self._base(found, document)
+            if not found.base.is_settled and not self.only_look:  # one step is noted at a time
+                await self.run(partial(bases.settle, self.folder, name, base, found.base.files))
             wanted = await self.run(partial(desk_texts.joined, base, stored, found.file))
             if wanted != stored and found.file is None and found.is_young:
                 return DeskSynced(is_unsettled=True)

@@ -555,6 +555,33 @@ async def outcome(folder: Path) -> tuple[object, ...]:
         made.executor.shutdown()
 
 
+class Killed(BaseException):
+    """The process ends here."""
+
+
+async def killed_at(person: Person, step: str) -> None:
+    def kill(said: str) -> None:
+        if said == step:
+            raise Killed
+
+    person.on_step = kill
+    with pytest.raises(Killed):
+        await person.sync()
+    person.on_step = person.steps.append
+
+
+async def test_what_is_noted_of_an_earlier_step_is_settled_before_the_next_is_taken(person: Person) -> None:
+    person.save(PLAN, "mine\n")
+    await person.model(PLAN, "the model's\n")
+    await killed_at(person, f"stored {PLAN}")
+    await killed_at(person, f"base {PLAN}")
+    assert person.read(PLAN) == "mine\nthe model's\n"
+    await person.model(PLAN, "the model's\n")
+    await person.sync()
+    assert person.read(PLAN) == await person.text(PLAN) == "the model's\n"
+    await in_step(person)
+
+
 async def test_two_processes_on_one_folder_lose_and_double_nothing(person: Person, tmp_path: Path) -> None:
     await person.talk()
     await person.model(PLAN, TEXT)
