@@ -8,6 +8,9 @@ document.py     MEMORY.md as lines: headings, bullets that are facts, anything e
 known.py        the facts of a person while changes of their MEMORY.md are applied
 merging.py      the three-way merge of MEMORY.md: a person's changes on what memory has become
 syncing.py      the sync of one person's MEMORY.md with memory
+desk_syncing.py the sync of the documents of their desk, which the model writes and they do, with files; its rules
+  desk_texts.py what becomes of a document that both have changed
+  bases.py      `.desk/`: the texts that the person had before them
 watching.py     the watcher: sees what was saved and what was learnt, and syncs it
 diffs.py        the difference between two texts of MEMORY.md
 looking.py      a look at folders: whose they are, the last syncs of a file

@@ -89,6 +89,13 @@ class Folder:
                 exchange.place(place.at, place.base, place.at, new.rpartition("/")[2])
                 self.on_step(f"moved {name}")
 
+    def drop(self, name: str, *, instead_of: bytes | None = None) -> bytes | None:
+        """Removes a file, if it is there. With `instead_of` only if that is its text, which is kept in `.history/`;
+        else it is left as it is, and returned. Raises Unusable."""
+        with self._locked() as folder, told(name), ExitStack() as stack:
+            place = self._place(stack, folder, name)
+            return None if place is None else atomic.drop(place, instead_of)
+
     def keep(self, data: bytes, name: str) -> str:
         """Keeps a text of the file `name` in `.history/`, unless its newest is the same; the oldest leave above a
         bound. Returns its name there. Raises Unusable."""
@@ -116,7 +123,12 @@ class Folder:
     def every(self) -> list[str]:
         """Returns the names of all files that hold words of the memory, also older ones, and what was put aside: where
         a forgetting has to go. Raises Unusable."""
-        return self._files()
+        return layout.synced(set(self._files()))
+
+    def documents(self) -> list[str]:
+        """Returns the names of the files that are documents of the desk, or may become some, and of what is kept to
+        compare them with. Raises Unusable."""
+        return [name for name in self._files() if layout.is_document(name) or name.startswith(f"{layout.BASES}/")]
 
     def put_aside(self, until: float) -> None:
         """Moves everything to where nothing reads it, until then (seconds since 1970): a wipe. Raises Unusable."""

@@ -9,6 +9,7 @@ from time import time
 
 from proxy.config.memory import MemoryFiles
 from proxy.conversation.whole_commands import before_end
+from proxy.files.desk_syncing import DeskSyncing
 from proxy.files.last_turns import last_turns
 from proxy.files.remembering import Remembering
 from proxy.files.syncing import Syncs
@@ -82,10 +83,12 @@ class Files:
         storage: Storage,
         tasks: Tasks,
         on_failure: Callable[[str, str], None],
+        desk: DeskSyncing | None = None,
         *,
         tape_mb: int,
     ) -> None:
-        """`tape_mb`: MiB from which on a tape begins a new file."""
+        """`desk`: syncs the documents of people's desks; None: they are no files. `tape_mb`: MiB from which on a tape
+        begins a new file."""
         self._executor = ThreadPoolExecutor(1, thread_name_prefix="sync")  # a network share may hold it up
         self._memory = LibraryMemory()
         self._keeper = Remembering(settings.path, self._said, tasks, on_failure)
@@ -99,16 +102,32 @@ class Files:
             scan=settings.scan,
             on_failure=on_failure,
         )
+        self._storage = storage
+        self._desk = desk
+        self._documents: dict[str, int] = {}  # versions by scope, as of the last scan
         self.watcher = Watcher(
-            Syncs(settings.path, self._memory, self._executor),
-            scopes=storage.facts.scopes,
-            version=lambda scope: storage.database.foreign_writes(scope, "facts"),
+            Syncs(settings.path, self._memory, self._executor, desk),
+            scopes=self._scopes,
+            version=self._version,
             tasks=tasks,
             scan=settings.scan,
             is_watching=settings.watch,
             on_scanned=self._keeper.tidy,
             on_failure=on_failure,
         )
+
+        if desk is not None:
+            desk.store.on_change(self.watcher.changed)
+
+    async def _scopes(self) -> list[str]:
+        known = await self._storage.facts.scopes()
+        if self._desk is None:
+            return known
+        self._documents = await self._desk.store.folders()
+        return sorted({*known, *self._documents})
+
+    async def _version(self, scope: str) -> tuple[int, int]:
+        return await self._storage.database.foreign_writes(scope, "facts"), self._documents.get(scope, 0)
 
     def serve(self, library: Library) -> None:
         """Makes this the library whose memory the files are."""

@@ -73,7 +73,7 @@ class House:
 
 @pytest.fixture
 async def house(tmp_path: Path) -> AsyncIterator[House]:
-    async with BACKENDS["sqlite"](tmp_path / "storage") as storage:
+    async with BACKENDS["file"](tmp_path / "storage") as storage:
         yield House(tmp_path / "memory", storage)
 
 
