@@ -81,7 +81,7 @@ def write(folder: int, lines: Sequence[TapeLine], most: int) -> None:
     rows = [row_of(line) for line in lines]
     there = _known(folder, rows)
     for row in rows:
-        if row.id in there and there[row.id] != row.timestamp:
+        if row.id in there and (there[row.id].timestamp != row.timestamp or _is_back(there[row.id], row)):
             raise Stale(row.id)
     gone = {row.id for row in rows if row.id in there and row.content == _NULL}
     if gone:
@@ -103,19 +103,24 @@ def is_older(folder: int, than: float) -> bool:
     return all(os.stat(file.name, dir_fd=folder).st_mtime < than for file in _files(folder))
 
 
-def _known(folder: int, rows: Sequence[Row]) -> dict[int, str]:
-    """Returns the times, by id, of lines that are there and may be among these rows: read back from the end, since
+def _known(folder: int, rows: Sequence[Row]) -> dict[int, Row]:
+    """Returns the lines that are there and may be among these rows, by id: read back from the end, since
     nearly always what comes is new."""
     if not rows:
         return {}
     least = min(row.id for row in rows)
-    found: dict[int, str] = {}
+    found: dict[int, Row] = {}
     for file in reversed(_files(folder)):
         these = _rows(_data(folder, file.name))
-        found.update((row.id, row.timestamp) for row in these if row.id >= least)
+        found.update((row.id, row) for row in these if row.id >= least)
         if these and these[0].id < least:
             break
     return found
+
+
+def _is_back(there: Row, row: Row) -> bool:
+    """Tells whether a line has its content again: a wipe was undone."""
+    return there.content == _NULL and row.content != _NULL
 
 
 def _append(folder: int, rows: Iterable[Row], most: int) -> None:
