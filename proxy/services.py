@@ -23,6 +23,7 @@ from proxy.curation.working import Curator
 from proxy.curation.writing import FactWriter
 from proxy.embedding import Embedder
 from proxy.embedding.service import open_embedder
+from proxy.files.desk_syncing import desk_files
 from proxy.files.serving import Files
 from proxy.http.access import Authenticator, OriginPolicy
 from proxy.memory.facts import Decay
@@ -103,6 +104,14 @@ def _forget(embedder: Embedder, desks: Desks) -> None:
     desks.forget()
 
 
+def _files(config: Config, storage: Storage, counter: TokenCounter, tasks: Tasks, metrics: Metrics) -> Files | None:
+    if config.memory.files is None or not storage.facts.keeps:
+        return None
+    tools = config.memory.tools
+    desk = desk_files(tools, storage.desks, counter.text)
+    return Files(config.memory.files, storage, tasks, metrics.failed_open, desk, tape_mb=tools.tape_mb)
+
+
 async def _warmed(config: Config, executor: Executor, library: Library) -> None:
     """Loads what the first request would wait for."""
     loop = asyncio.get_running_loop()
@@ -146,8 +155,7 @@ def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
         executor=executor,
         shared=shared,
     )
-    settings = config.memory.files
-    files = Files(settings, storage, tasks, metrics.failed_open) if settings and storage.facts.keeps else None
+    files = _files(config, storage, counter, tasks, metrics)
     desks = Desks(
         config.memory.tools,
         storage.desks,
@@ -156,6 +164,7 @@ def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
         idempotent=config.reuse.tools,
         foreign_writes=storage.database.foreign_writes,
         on_call=metrics.tool_called,
+        on_written=(lambda _scope: None) if files is None else files.taped,
     )
     library = Library(
         storage.facts,

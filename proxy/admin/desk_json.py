@@ -132,6 +132,7 @@ def edit(found: SeenEdit, cut: Cut) -> Json:
         "at": found.at,
         "request_id": found.request_id,
         "tool": made.tool,
+        "by": made.by,
         "name": made.name,
         "before": cut(made.before),
         "after": cut(made.after),

@@ -6,6 +6,7 @@ servers.py   what the doctor finds out about PostgreSQL and Redis
 memory.py    `olvido memory`: facts in a terminal, read and written in the storage folder or the shared database
 memory_files.py   `olvido memory files`: memory as files, their state and syncs by hand
 memory_jobs.py    `olvido memory jobs`, `digest`, `undo`: what the model of memory did, and its undoing
+memory_desk.py    `olvido memory sections`, `log`, `reset`: the desk that a model keeps
 remembered.py     what these share: whose memory, its stores, the terminal
 erase.py     `olvido erase`: an end user erased from every place, and the report
 opened.py    the database of a command, of the kind that the configuration names

@@ -15,7 +15,7 @@ from typing import get_args
 
 import msgspec
 
-from proxy.cli import memory_files, memory_jobs
+from proxy.cli import memory_desk, memory_files, memory_jobs
 from proxy.cli.opened import forget_hot
 from proxy.cli.remembered import Memory, Refused, agreed, maker, several, tell
 from proxy.config import shows_content
@@ -60,6 +60,7 @@ def add_commands(parser: argparse.ArgumentParser, config_option: Callable[[argpa
     importing.add_argument("file", metavar="FILE", type=Path, help="- is standard input")
     importing.set_defaults(anew=True)
     memory_jobs.add_commands(command)
+    memory_desk.add_commands(command)
     files = commands.add_parser("files", help="memory as files: their state, syncs by hand")
     memory_files.add_commands(maker(files.add_subparsers(required=True, metavar="COMMAND"), config_option))
 

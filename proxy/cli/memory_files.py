@@ -11,11 +11,12 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 from proxy.cli.remembered import Command, Memory, Refused, tell
 from proxy.files import journal, serving
+from proxy.files.desk_syncing import DeskSyncing, desk_files
 from proxy.files.folder import Folder
 from proxy.files.looking import owners
 from proxy.files.merging import Deletions
@@ -26,6 +27,7 @@ from proxy.files.syncing import Synced, Syncs
 from proxy.files.unusable import Unusable
 from proxy.memory.edits import count, plain
 from proxy.storage.erasures import base_of
+from proxy.tokens import TokenCounter, load_tokenizer
 from proxy.types import Fact
 
 _TITLES = ("FOLDER", "STATE", "SCOPE")
@@ -77,9 +79,10 @@ async def _sync(deletions: Deletions, memory: Memory) -> None:
         for scope in await _scopes(memory):
             done = await syncs.sync(scope, deletions)
             problems += bool(done.problem)
-            if done.rows or done.is_written or done.waiting or done.problem:
+            if done.rows or done.documents or done.is_written or done.waiting or done.problem:
                 changed = f"; {count(done.rows)} changed by it" if done.rows else ""
-                tell(f"{done.folder}: {state(done, after=True)}{changed}")
+                documents = f"; taken from there: {', '.join(done.documents)}" if done.documents else ""
+                tell(f"{done.folder}: {state(done, after=True)}{changed}{documents}")
     if problems:
         raise Refused("not all folders could be synced")
 
@@ -92,13 +95,17 @@ def state(synced: Synced, *, after: bool = False) -> str:
         return f"waits: {synced.waiting.deletions} of {synced.waiting.of} lines were deleted"
     if synced.is_unsettled:
         return "is being saved"
-    return "in step" if after or not (synced.rows or synced.is_written) else "to be synced"
+    return "in step" if after or not (synced.rows or synced.documents or synced.is_written) else "to be synced"
 
 
 async def _scopes(memory: Memory) -> list[str]:
     if memory.is_named:
         return [await memory.scope()]
-    return [scope for scope in await memory.facts.scopes() if "~" not in scope]
+    known = {
+        *await memory.facts.scopes(),
+        *(await memory.desks.folders() if memory.config.memory.tools.enabled else ()),
+    }
+    return sorted(scope for scope in known if "~" not in scope)
 
 
 @contextmanager
@@ -108,7 +115,15 @@ def _syncs(memory: Memory) -> Iterator[Syncs]:
     if settings is None:
         raise Refused("memory.files.path names no folder: see the configuration", 2)
     with ThreadPoolExecutor(1) as executor:
-        yield Syncs(settings.path, _Stored(memory), executor)
+        yield Syncs(settings.path, _Stored(memory), executor, _desk(memory))
+
+
+def _desk(memory: Memory) -> DeskSyncing | None:
+    @cache
+    def counter() -> TokenCounter:
+        return TokenCounter(load_tokenizer())  # which takes a moment, and only a long section needs it
+
+    return desk_files(memory.config.memory.tools, memory.desks, lambda text: counter().text(text))
 
 
 def _others(root: Path, scopes: Collection[str]) -> list[tuple[str, str]]:

@@ -34,7 +34,7 @@ _WORD = re.compile(r"\w+")
 class Proposal:
     """An answer that could be read: by field its lines, on one line each."""
 
-    fields: Mapping[str, tuple[str, ...]]
+    said: Mapping[str, tuple[str, ...]]
     refused: tuple[OutcomeLine, ...] = ()  # what could not be read of it, or was not asked for
 
 
@@ -103,7 +103,7 @@ class Editing:
     def edited(self, proposal: Proposal, shown: ShownEnd) -> Edited:
         """Returns the section with what is proposed for it, and a line for each proposal."""
         if self.section == "current_task":
-            return self._written_anew(proposal.fields.get("task", ()))
+            return self._written_anew(proposal.said.get("task", ()))
         return self._added(proposal, shown)
 
     def _written_anew(self, lines: Sequence[str]) -> Edited:
@@ -123,10 +123,10 @@ class Editing:
     def _added(self, proposal: Proposal, shown: ShownEnd) -> Edited:
         base = self.page.text if self.base is None else self.base
         told: list[OutcomeLine] = []
-        left = self._without_outdated(base.splitlines(), proposal.fields.get("outdated", ()), shown, told)
+        left = self._without_outdated(base.splitlines(), proposal.said.get("outdated", ()), shown, told)
         text = merged(base, _joined(left), self.page.text)
         for field in _INTO[self.section]:
-            for line in proposal.fields.get(field, ()):
+            for line in proposal.said.get(field, ()):
                 said = _BULLET.sub("", line)
                 made = self._line(_OPS[field], said)
                 known = map(_alike, left)  # not what came since: that may be this answer, carried out before
@@ -174,7 +174,7 @@ class Editing:
 def strangers(proposal: Proposal) -> tuple[OutcomeLine, ...]:
     """Returns refusals of names of lines that no section has that lines may leave."""
     letters = tuple(SECTIONS[section][1] for section in _INTO)
-    unknown = [name for name in proposal.fields.get("outdated", ()) if not name.startswith(letters)]
+    unknown = [name for name in proposal.said.get("outdated", ()) if not name.startswith(letters)]
     return tuple(OutcomeLine("outdated", "refused", "line", value=cut(name, SHOWN)) for name in unknown)
 
 

@@ -150,7 +150,8 @@ class _Looking:
 
 
 def _undone(edit: SeenEdit, at: float) -> SeenEdit:
-    return replace(edit, state="undone", decided_at=at) if edit.state in ("done", "waiting") else edit
+    is_undone = edit.state in ("done", "waiting") and edit.edit.by != "person"
+    return replace(edit, state="undone", decided_at=at) if is_undone else edit
 
 
 def rounds(events: Sequence[DeskEvent], tokens: Callable[[Message], int]) -> tuple[HiddenRound, ...]:

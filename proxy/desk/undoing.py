@@ -25,13 +25,14 @@ class Undo:
 
 
 def standing(events: Iterable[DeskEvent]) -> list[Edit]:
-    """Returns the edits of a session that were carried out and not undone, the newest first. `events`: oldest first."""
+    """Returns the edits of a session that were carried out and not undone, the newest first, but for those of a person
+    in their own file. `events`: oldest first."""
     found: list[Edit] = []
     for event in events:
         match event.payload:
             case Reset():
                 found.clear()
-            case Edit(state="done") as edit:
+            case Edit(state="done") as edit if edit.by != "person":
                 found.insert(0, edit)
     return found
 

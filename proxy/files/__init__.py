@@ -8,6 +8,9 @@ document.py     MEMORY.md as lines: headings, bullets that are facts, anything e
 known.py        the facts of a person while changes of their MEMORY.md are applied
 merging.py      the three-way merge of MEMORY.md: a person's changes on what memory has become
 syncing.py      the sync of one person's MEMORY.md with memory
+desk_syncing.py the sync of the documents of their desk, which the model writes and they do, with files; its rules
+  desk_texts.py what becomes of a document that both have changed
+  bases.py      `.desk/`: the texts that the person had before them
 watching.py     the watcher: sees what was saved and what was learnt, and syncs it
 diffs.py        the difference between two texts of MEMORY.md
 looking.py      a look at folders: whose they are, the last syncs of a file
@@ -20,6 +23,9 @@ remembering.py  what happens to the memory of people, carried into their folders
   recalling.py    turns to recall that only files have
   lines.py        words as they may stand in a file: no line, comment or control character of theirs
   rewriting.py    changing a file that others may be changing
+
+taping.py       tapes of all people: the news of the store of desks, carried into their folders
+  tape.py         the tape of a session: its lines, rotation, what was forgotten
 
 folder.py       one person's folder on disk: guards, lock, reading, writing, putting aside
   layout.py       what is in it, and which names it may have

@@ -59,6 +59,22 @@ def write(target: Place, data: bytes, instead_of: bytes | None) -> bytes | None:
     return stands
 
 
+def drop(target: Place, instead_of: bytes | None) -> bytes | None:
+    """Removes a file; with `instead_of` only if that is its text, which is kept. Returns None, or what stands there if
+    it is something else: that is left as it is. Raises Unusable, OSError."""
+    with suppress(FileNotFoundError):
+        if instead_of is None:
+            os.unlink(target.base, dir_fd=target.at)
+        else:
+            found = handles.read(target.at, target.base, target.name)
+            if found != instead_of:
+                return found
+            # Moved, not removed: what somebody saves just now, through an open descriptor too, is kept with it.
+            history.adopt(target.folder, target.at, target.base, target.name)
+    target.on_step("dropped")
+    return None
+
+
 def _added(target: Place, made: str) -> Content | None:
     try:
         place(target.folder, made, target.at, target.base)

@@ -89,12 +89,26 @@ class Folder:
                 exchange.place(place.at, place.base, place.at, new.rpartition("/")[2])
                 self.on_step(f"moved {name}")
 
+    def drop(self, name: str, *, instead_of: bytes | None = None) -> bytes | None:
+        """Removes a file, if it is there. With `instead_of` only if that is its text, which is kept in `.history/`;
+        else it is left as it is, and returned. Raises Unusable."""
+        with self._locked() as folder, told(name), ExitStack() as stack:
+            place = self._place(stack, folder, name)
+            return None if place is None else atomic.drop(place, instead_of)
+
     def keep(self, data: bytes, name: str) -> str:
         """Keeps a text of the file `name` in `.history/`, unless its newest is the same; the oldest leave above a
         bound. Returns its name there. Raises Unusable."""
         layout.check(name)
         with self._locked() as folder, told(history.HISTORY):
             return history.keep(folder, data, name)
+
+    @contextmanager
+    def within(self, name: str) -> Iterator[int]:
+        """Holds the folder, and opens one in it, which is made. Raises Unusable."""
+        with self._locked() as folder, told(name), handles.folder(folder, name, name, make=True) as inner:
+            self._check_standing(folder)
+            yield inner
 
     def kept(self) -> list[str]:
         """Returns the names in `.history/`, oldest first; `read(f".history/{name}")` reads one. Raises Unusable."""
@@ -109,13 +123,18 @@ class Folder:
     def every(self) -> list[str]:
         """Returns the names of all files that hold words of the memory, also older ones, and what was put aside: where
         a forgetting has to go. Raises Unusable."""
-        return self._files()
+        return layout.synced(set(self._files()))
+
+    def documents(self) -> list[str]:
+        """Returns the names of the files that are documents of the desk, or may become some, and of what is kept to
+        compare them with. Raises Unusable."""
+        return [name for name in self._files() if layout.is_document(name) or name.startswith(f"{layout.BASES}/")]
 
     def put_aside(self, until: float) -> None:
         """Moves everything to where nothing reads it, until then (seconds since 1970): a wipe. Raises Unusable."""
         with self._changed() as folder:
             if folder is not None:
-                aside.put(folder, until, layout.STAYS, self.on_step)
+                aside.put(folder, until, layout.STAYS | layout.TAPED, self.on_step)
 
     def bring_back(self, until: float) -> None:
         """Moves back what was put aside until then: a wipe is undone. Raises Unusable."""

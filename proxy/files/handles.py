@@ -68,25 +68,26 @@ def read(at: int, name: str, called: str) -> bytes | None:
     return data
 
 
-def open_file(at: int, name: str, called: str, flags: int) -> int:
-    """Returns the descriptor of a regular file that is there, for the caller to close. Raises Unusable, OSError."""
-    check(os.stat(name, dir_fd=at, follow_symlinks=False), called)  # opening a device may do something
+def open_file(at: int, name: str, called: str, flags: int, most: int = MOST_BYTES) -> int:
+    """Returns the descriptor of a regular file that is there, for the caller to close. Raises Unusable, also
+    above `most` bytes, and OSError."""
+    check(os.stat(name, dir_fd=at, follow_symlinks=False), called, most)  # opening a device may do something
     descriptor = os.open(name, flags | _SAFE, dir_fd=at)
     try:
-        check(os.fstat(descriptor), called)
+        check(os.fstat(descriptor), called, most)
     except Unusable:
         os.close(descriptor)
         raise
     return descriptor
 
 
-def check(found: os.stat_result, called: str) -> None:
+def check(found: os.stat_result, called: str, most: int = MOST_BYTES) -> None:
     """Raises Unusable unless it is a regular file that is small enough."""
     if stat.S_ISLNK(found.st_mode):
         raise Unusable(f"{called} is a symbolic link")
     if not stat.S_ISREG(found.st_mode):
         raise Unusable(f"{called} is not a file")
-    if found.st_size > MOST_BYTES:
+    if found.st_size > most:
         raise _too_large(called)
 
 

@@ -14,7 +14,7 @@ from typing import Protocol
 from proxy.files import snapshots
 from proxy.files.document import parse
 from proxy.files.journal import LABELS, days_of, file_of
-from proxy.files.layout import MEMORY
+from proxy.files.layout import MEMORY, has_document
 from proxy.files.lines import decoded, link_code, parted
 from proxy.files.names import CODE, long_code
 from proxy.files.rewriting import never, replaced
@@ -84,15 +84,26 @@ def scrub(files: ScrubbedTexts, gone: Gone) -> None:
     # Digests first: of what is cut off here, what says that their day is meant is still there.
     for each in (days, gone | days) if days else (gone,):
         for name in files.every():
-            change = _of_memory if name == MEMORY else scrubbed
             try:
-                replaced(files, name, partial(change, gone=each), keeps=never)
+                replaced(files, name, partial(_left, name=name, gone=each), keeps=never)
                 if name.startswith(snapshots.FOLDER):
                     snapshots.retitle(files, name)
             except Exception as error:  # noqa: BLE001 (the words are in other files too)
                 ailing.append(error)
     if ailing:
         raise ailing[0]
+
+
+def _left(text: str, name: str, gone: Gone) -> str:
+    """Returns the text of the file `name` without these words."""
+    change = _of_memory if name == MEMORY else _of_document if has_document(name) else scrubbed
+    return change(text, gone)
+
+
+def _of_document(text: str, gone: Gone) -> str:
+    """Returns the text of a document without these words: as the store leaves it, so that nobody seems to have edited
+    it."""
+    return scrubbed(text, gone) if snapshots.parsed(text).mark else gone.said.without(text)
 
 
 def _days(files: ScrubbedTexts, gone: Gone, ailing: list[Exception]) -> frozenset[str]:
@@ -107,7 +118,7 @@ def _days(files: ScrubbedTexts, gone: Gone, ailing: list[Exception]) -> frozense
             continue
         if (snapshot := snapshots.parsed(text)).mark:
             meant |= {file_of(each.at).removesuffix(".md") for each in snapshot.said if _is_of(each, gone)}
-        elif found := _LOG.search(name):
+        elif (found := _LOG.search(name)) and not has_document(name):
             marked = [parted(line)[2] for line in text.splitlines()]
             told.update(day for names in marked for day in days_of(names.get("d", "")))
             if scrubbed(text, gone) != text or any(gone.names(e.get("o", ""), e.get("m", "")) for e in marked):

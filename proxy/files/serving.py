@@ -9,9 +9,11 @@ from time import time
 
 from proxy.config.memory import MemoryFiles
 from proxy.conversation.whole_commands import before_end
+from proxy.files.desk_syncing import DeskSyncing
 from proxy.files.last_turns import last_turns
 from proxy.files.remembering import Remembering
 from proxy.files.syncing import Syncs
+from proxy.files.taping import Taping
 from proxy.files.watching import Watcher
 from proxy.memory.commands import mark
 from proxy.memory.library import Library
@@ -81,21 +83,51 @@ class Files:
         storage: Storage,
         tasks: Tasks,
         on_failure: Callable[[str, str], None],
+        desk: DeskSyncing | None = None,
+        *,
+        tape_mb: int,
     ) -> None:
+        """`desk`: syncs the documents of people's desks; None: they are no files. `tape_mb`: MiB from which on a tape
+        begins a new file."""
         self._executor = ThreadPoolExecutor(1, thread_name_prefix="sync")  # a network share may hold it up
         self._memory = LibraryMemory()
         self._keeper = Remembering(settings.path, self._said, tasks, on_failure)
         self.beside = self._keeper.beside
+        self.tapes = Taping(
+            settings.path,
+            storage.desks,
+            self._executor,
+            tasks,
+            most=tape_mb * 1024 * 1024,
+            scan=settings.scan,
+            on_failure=on_failure,
+        )
+        self._storage = storage
+        self._desk = desk
+        self._documents: dict[str, int] = {}  # versions by scope, as of the last scan
         self.watcher = Watcher(
-            Syncs(settings.path, self._memory, self._executor),
-            scopes=storage.facts.scopes,
-            version=lambda scope: storage.database.foreign_writes(scope, "facts"),
+            Syncs(settings.path, self._memory, self._executor, desk),
+            scopes=self._scopes,
+            version=self._version,
             tasks=tasks,
             scan=settings.scan,
             is_watching=settings.watch,
             on_scanned=self._keeper.tidy,
             on_failure=on_failure,
         )
+
+        if desk is not None:
+            desk.store.on_change(self.watcher.changed)
+
+    async def _scopes(self) -> list[str]:
+        known = await self._storage.facts.scopes()
+        if self._desk is None:
+            return known
+        self._documents = await self._desk.store.folders()
+        return sorted({*known, *self._documents})
+
+    async def _version(self, scope: str) -> tuple[int, int]:
+        return await self._storage.database.foreign_writes(scope, "facts"), self._documents.get(scope, 0)
 
     def serve(self, library: Library) -> None:
         """Makes this the library whose memory the files are."""
@@ -104,10 +136,12 @@ class Files:
     def start(self) -> None:
         """Begins to watch. Raises OSError if the root folder cannot be made."""
         self.watcher.start()
+        self.tapes.start()
 
     def stop(self) -> None:
         """Ends watching, after the sync that is under way."""
         self.watcher.stop()
+        self.tapes.stop()
 
     def close(self) -> None:
         """Ends the threads, without waiting for a disk that hangs."""
@@ -125,21 +159,29 @@ class Files:
         """Facts, messages and what these said are gone."""
         self._keeper.forgotten(scope, ids, links, values)
         self.watcher.changed(scope)
+        self.tapes.changed(scope)
 
     def wiped(self, scope: str, at: float, until: float) -> None:
         """All that was there is put aside until then."""
         self._keeper.wiped(scope, at, until)
+        self.tapes.changed(scope)
 
     def restored(self, scope: str, until: float) -> None:
         """That wipe was undone."""
         self._keeper.restored(scope, until)
         self.watcher.changed(scope)
+        self.tapes.changed(scope)
 
     def drop(self, scope: str) -> None:
         """Leaves the work on the folder of a person who was erased. `olvido erase` removes it: by the time that this
         process hears of it, they may have come back."""
         self.watcher.drop(scope)
+        self.tapes.drop(scope)
         self._keeper.erased(scope)
+
+    def taped(self, scope: str) -> None:
+        """The tapes of a scope have new lines."""
+        self.tapes.changed(scope)
 
     def happened(self, scope: str, events: Sequence[MemoryEvent]) -> None:
         """A model has found events in a conversation."""

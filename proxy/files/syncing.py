@@ -20,6 +20,7 @@ from typing import Protocol, TypeVar
 
 from proxy.conversation import topics
 from proxy.files import text as texts
+from proxy.files.desk_syncing import DeskSyncing
 from proxy.files.document import UNNAMED, Document, parse, rendered
 from proxy.files.folder import Folder
 from proxy.files.known import Said
@@ -65,8 +66,9 @@ class Synced:
     folder: str  # relative to the root
     at: float
     rows: int = 0  # facts that the file has changed
-    is_written: bool = False  # the file has changed
+    is_written: bool = False  # the file has changed, or one of a document
     waiting: Waiting | None = None
+    documents: tuple[str, ...] = ()  # names of those of the desk that their files have changed
     problem: str = ""  # for people, without contents
     is_unsettled: bool = False  # somebody is saving: it is to be tried again in a moment
 
@@ -91,6 +93,7 @@ class Syncs:
     root: Path
     memory: Remembered
     executor: Executor  # of one thread: a lock belongs to the one that took it
+    desk: DeskSyncing | None = None  # None: documents of the desk are no files
     clock: Callable[[], float] = time
     on_step: Callable[[str], None] = lambda _step: None  # called before each step
     _parsed: Lru[Path, Document] = field(default_factory=lambda: Lru(MOST_PARSED))  # of the last syncs
@@ -116,13 +119,31 @@ class Syncs:
         try:
             if not only_look:
                 await self._in_thread(lambda: stack.enter_context(folder.locked()))
-            done = await self._synced(folder, scope, deletions, only_look=only_look)
+            done = await self._facts(folder, scope, deletions, only_look=only_look)
+            return replace(await self._with_documents(done, folder, scope, only_look=only_look), folder=place)
         except Unusable as error:
             return Synced(scope, place, self.clock(), problem=str(error))
         finally:
             # In the thread that has the lock, behind what is under way there if this is cancelled.
             self.executor.submit(stack.close)
-        return replace(done, folder=place)
+
+    async def _facts(self, folder: Folder, scope: str, deletions: Deletions, *, only_look: bool) -> Synced:
+        try:
+            return await self._synced(folder, scope, deletions, only_look=only_look)
+        except Unusable as error:
+            return Synced(scope, "", self.clock(), problem=str(error))
+
+    async def _with_documents(self, done: Synced, folder: Folder, scope: str, *, only_look: bool) -> Synced:
+        if self.desk is None:
+            return done
+        desk = await self.desk.sync(folder, scope, self.executor, only_look=only_look)
+        return replace(
+            done,
+            is_written=done.is_written or bool(desk.written),
+            documents=desk.taken,
+            problem="; ".join(filter(None, (done.problem, *desk.problems))),
+            is_unsettled=done.is_unsettled or desk.is_unsettled,
+        )
 
     async def _synced(self, folder: Folder, scope: str, deletions: Deletions, *, only_look: bool) -> Synced:
         rows = 0

@@ -31,16 +31,22 @@ class Text:
     newline: str = "\n"  # \n, \r\n or \r: what ends most of its lines
 
 
-def decode(data: bytes, name: str = "MEMORY.md") -> Text:
-    """Returns the text of a file. Raises Unusable, of `name`: not text, or a merge that was left unfinished."""
+def decode(data: bytes, name: str = "MEMORY.md", *, may_have_markers: bool = False) -> Text:
+    """Returns the text of a file. Raises Unusable, of `name`: not text, or a merge that was left unfinished, whose
+    markers are no words of the text unless it `may_have_markers`."""
     text, encoding, mark = _characters(data, name)
     if "\0" in text:
         raise Unusable(f"{name} is not text")
     newline = _newline(text)
     text = _ENDS.sub("\n", text)
-    if (marker := _MARKER.search(text)) is not None:
+    if not may_have_markers and (marker := _MARKER.search(text)) is not None:
         raise Unusable(f"{name} has merge markers, in line {text.count(chr(10), 0, marker.start()) + 1}")
     return Text(text, encoding, mark, newline)
+
+
+def has_markers(text: str) -> bool:
+    """Tells whether a text has the markers of a merge."""
+    return _MARKER.search(text) is not None
 
 
 def encode(text: Text) -> bytes:

@@ -16,7 +16,7 @@ from typing import TypeAlias, TypeVar
 
 import watchfiles
 
-from proxy.files.layout import MEMORY
+from proxy.files.layout import IDENTITY, MEMORY, is_document
 from proxy.files.looking import with_wipes
 from proxy.files.merging import Deletions
 from proxy.files.names import folder_of
@@ -34,9 +34,10 @@ TRIED_AGAIN = 10.0  # seconds after a sync that failed
 _STEP, _DEBOUNCE = 300, 900  # milliseconds between two looks at what the system tells; at most, until it is quiet
 _WAKES = 60_000  # milliseconds after which the watcher looks whether it is to end
 
-Signature: TypeAlias = tuple[int, int, int] | None  # of a file: inode, nanoseconds, bytes
+# Of the files that are synced: of each the name, inode, nanoseconds, bytes.
+Signature: TypeAlias = tuple[tuple[str, int, int, int], ...]
 Scopes: TypeAlias = Callable[[], Awaitable[list[str]]]  # whose memory has files
-Version: TypeAlias = Callable[[str], Awaitable[int]]  # of a scope's facts, as other processes have written them
+Version: TypeAlias = Callable[[str], Awaitable[object]]  # of a scope's memory, as other processes have written it
 
 
 @dataclass(eq=False)
@@ -57,7 +58,7 @@ class Watcher:
     last: dict[str, Synced] = field(default_factory=dict)  # by scope
     _due: dict[str, float] = field(default_factory=dict)  # by scope: the loop's time
     _by_folder: dict[str, str] = field(default_factory=dict)  # scopes
-    _seen: dict[str, tuple[Signature, int]] = field(default_factory=dict)  # by scope, before its last sync
+    _seen: dict[str, tuple[Signature, object]] = field(default_factory=dict)  # by scope, before its last sync
     _scans: int = 0
     _work: asyncio.Task[None] | None = None
     _running: list[asyncio.Task[None]] = field(default_factory=list)
@@ -80,7 +81,7 @@ class Watcher:
             each.cancel()
 
     def changed(self, scope: str) -> None:
-        """Tells that the facts of a scope have changed here."""
+        """Tells that the facts or documents of a scope have changed here."""
         if "~" not in scope:
             self._later(scope, GATHERED)
 
@@ -113,7 +114,7 @@ class Watcher:
         signatures = await self._in_thread(lambda: [self._stat(scope) for scope in scopes])
         due = 0
         for scope, signature in zip(scopes, signatures, strict=True):
-            if signature is None or self._seen.get(scope) != (signature, await self.version(scope)):
+            if not signature or self._seen.get(scope) != (signature, await self.version(scope)):
                 self._later(scope, 0.0)
                 due += 1
         if self._scans % WIPES_EVERY == 0:
@@ -171,7 +172,7 @@ class Watcher:
     def _saved(self, path: str) -> None:
         parts = Path(os.path.relpath(path, self.syncs.root)).parts
         is_folder = len(parts) == 2
-        if is_folder or (len(parts) == 3 and parts[2] == MEMORY):
+        if is_folder or (len(parts) == 3 and is_synced(parts[2])):
             scope = self._by_folder.get("/".join(parts[:2]))
             if scope is not None:
                 self._later(scope, 0.0)
@@ -224,15 +225,21 @@ class Watcher:
         return await self._in_thread(lambda: self._stat(scope))
 
     def _stat(self, scope: str) -> Signature:
-        return _signature(f"{self.syncs.root}/{folder_of(scope)}/{MEMORY}")
+        return _signature(f"{self.syncs.root}/{folder_of(scope)}")
 
     async def _in_thread(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self.syncs.executor, work)
 
 
-def _signature(file: str) -> Signature:
+def is_synced(name: str) -> bool:
+    """Tells whether a file of that name, in a person's folder, is synced."""
+    return name in (MEMORY, IDENTITY) or is_document(name)
+
+
+def _signature(folder: str) -> Signature:
     try:
-        found = os.lstat(file)
+        with os.scandir(folder) as entries:
+            found = [(entry.name, entry.stat(follow_symlinks=False)) for entry in entries if is_synced(entry.name)]
     except OSError:
-        return None
-    return found.st_ino, found.st_mtime_ns, found.st_size
+        return ()
+    return tuple(sorted((name, each.st_ino, each.st_mtime_ns, each.st_size) for name, each in found))

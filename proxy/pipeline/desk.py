@@ -6,7 +6,7 @@ What a process knows of sessions it keeps, bounded; each request reads what is n
 that no upstream has answered yet: the first request there has an empty desk.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 
@@ -82,10 +82,11 @@ class Desks:
         idempotent: ToolReuse,
         foreign_writes: ForeignWrites = none_foreign,
         on_call: OnCall = lambda _tool, _result: None,
+        on_written: Callable[[str], None] = lambda _scope: None,
     ) -> None:
-        """`on_call`: the metric of calls, with tool and result. Raises ValueError if the rules of a configured folder
-        can't be read."""
-        self.states = DeskStates(store, executor, foreign_writes)
+        """`on_call`: the metric of calls, with tool and result. `on_written`: told of a scope whose tapes have
+        new lines. Raises ValueError if the rules of a configured folder can't be read."""
+        self.states = DeskStates(store, executor, foreign_writes, on_written)
         self._settings = settings
         self._counter = counter
         self._executor = executor

@@ -3,7 +3,7 @@
 What a person has changed since the session began stays: the model's text is merged with it, line by line.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,11 +11,12 @@ from proxy.config.memory import DeskSections
 from proxy.desk.sections import file_of
 from proxy.desk.tools import section_of
 from proxy.storage.desk import MOST_DOCUMENTS, DeskStore
-from proxy.types.desk import Document, SectionName
+from proxy.types.desk import DeskEvent, Document, SectionName
 
 TRIES = 4  # to write where others write, too
 
 Merge = Callable[[str, str, str], str]  # (base, model's, person's) → merged
+Tells = Callable[[str, str, int], Sequence[DeskEvent]]  # (before, after, version) → what tells of it
 
 
 class Unwritten(Exception):
@@ -45,6 +46,7 @@ class Documents:
     limits: DeskSections
     since: float  # when the session began: what stood there then is known to the model
     at: float
+    session: str = ""
 
     def file_of(self, section: SectionName) -> str:
         """Returns the name of a section's file, of this project where sections are a project's."""
@@ -64,9 +66,11 @@ class Documents:
         """Returns the names of all documents."""
         return [document.name for document in await self.store.documents(self.scope)]
 
-    async def write(self, name: str, content: str, tokens: int, own_last: str | None, merge: Merge) -> Written | None:
-        """Writes a document; None if it has this text already. `tokens`: of `content`. `own_last`: what this session
-        wrote there last. Raises `Unwritten`."""
+    async def write(
+        self, name: str, content: str, tokens: int, own_last: str | None, merge: Merge, tells: Tells
+    ) -> Written | None:
+        """Writes a document, and with it what tells of it; None if it has this text already. `tokens`: of `content`.
+        `own_last`: what this session wrote there last. Raises `Unwritten`."""
         section = section_of(name)
         if section is not None:
             if name != self.file_of(section):
@@ -80,9 +84,18 @@ class Documents:
             wanted = content if not text else await self._merged(now, text, content, own_last, merge)
             if wanted == text:
                 return None
+            version = now.version if now else 0
+            events = tells(text, wanted, version + 1)
             try:
                 wrote = await self.store.put(
-                    self.scope, name, wanted, version=now.version if now else 0, at=self.at, by="model"
+                    self.scope,
+                    name,
+                    wanted,
+                    version=version,
+                    at=self.at,
+                    by="model",
+                    session=self.session,
+                    events=events,
                 )
             except ValueError:
                 names = ", ".join(await self.names())

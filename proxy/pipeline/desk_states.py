@@ -2,7 +2,7 @@
 forgotten in storage is dropped here, too."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 
@@ -38,10 +38,18 @@ class Read:
 class DeskStates:
     """The desks of sessions over their store. Methods that read or write raise StorageError."""
 
-    def __init__(self, store: DeskStore, executor: Executor, foreign_writes: ForeignWrites = none_foreign) -> None:
+    def __init__(
+        self,
+        store: DeskStore,
+        executor: Executor,
+        foreign_writes: ForeignWrites = none_foreign,
+        on_written: Callable[[str], None] = lambda _scope: None,
+    ) -> None:
+        """`on_written`: told of a scope whose tapes have new lines."""
         self.store = store
         self._executor = executor
         self._foreign_writes = foreign_writes
+        self._on_written = on_written
         self._known: Lru[tuple[str, str], Read] = Lru(MOST_STATES, cost=lambda each: each.size, most_cost=MOST_BYTES)
         self._generation = 0
 
@@ -76,6 +84,8 @@ class DeskStates:
     ) -> Read:
         """Appends lines and events. Returns the desk with them."""
         news = await self.store.write(scope, session, lines, events)
+        if lines:
+            self._on_written(scope)
         read = replace(read, state=await self._after(read.state, news, is_whole=False))
         self._keep(scope, session, read)
         return read

@@ -92,10 +92,11 @@ class DeskTools:
         return await self.attempts.run("tools", work, fallback=False, deadline=DEADLINE)
 
     async def _write(self, *payloads: Payload) -> bool:
-        seat = self.seat
-        events = [DeskEvent(seat.at, seat.request_id, payload) for payload in payloads]
-        await self.store.write(seat.scope, seat.session, (), events)
+        await self.store.write(self.seat.scope, self.seat.session, (), self._events(payloads))
         return True
+
+    def _events(self, payloads: Sequence[Payload]) -> list[DeskEvent]:
+        return [DeskEvent(self.seat.at, self.seat.request_id, payload) for payload in payloads]
 
     async def _told(self, call: ToolCall, round_: int) -> str:
         if call.id in self._answered:
@@ -200,7 +201,9 @@ class DeskTools:
     @property
     def _documents(self) -> Documents:
         seat = self.seat
-        return Documents(self.store, seat.scope, seat.project, self.settings.sections, seat.begun_at, seat.at)
+        return Documents(
+            self.store, seat.scope, seat.project, self.settings.sections, seat.begun_at, seat.at, seat.session
+        )
 
     async def _saved(self, name: str, content: str) -> tuple[str, list[Payload]]:
         documents = self._documents
@@ -210,11 +213,16 @@ class DeskTools:
         if section == "user_profile" and self._quotes(content, before):
             edit = Edit(self._tool(section), name, before, content, "waiting")
             return self._say("waits"), self._noted(edit)
-        wrote = await documents.write(name, content, tokens, self._own_last(name), merged)
+        tool = self._tool(section)
+
+        def tells(before: str, after: str, version: int) -> list[DeskEvent]:
+            return self._events(self._of(Edit(tool, name, before, after, version=version)))
+
+        wrote = await documents.write(name, content, tokens, self._own_last(name), merged, tells)
         if wrote is None:
-            return self._say("unchanged", name=name), self._noted(Edit(self._tool(section), name, content, content))
-        edit = Edit(self._tool(section), name, wrote.before, wrote.document.text, version=wrote.document.version)
-        return self._say("edited" if section else "saved", name=name, tokens=tokens), self._noted(edit)
+            return self._say("unchanged", name=name), self._noted(Edit(tool, name, content, content))
+        self._noted(Edit(tool, name, wrote.before, wrote.document.text, version=wrote.document.version))
+        return self._say("edited" if section else "saved", name=name, tokens=tokens), []  # told of with the document
 
     def _tool(self, section: str | None) -> ToolName:
         return "edit_section" if section else "save_to_disk"
@@ -229,12 +237,20 @@ class DeskTools:
         return self.settings.confirm == "profile" and trust.quotes_others(text, messages, before)
 
     def _noted(self, edit: Edit) -> list[Payload]:
-        """Returns the events of an edit: itself, and the end of the offer where it goes round in circles."""
-        known = (*self._edits, *self.seat.edits)
+        """Returns the events of an edit, which counts from now on."""
+        told = self._of(edit)
+        self._is_ended = repeated.goes_round(self._known, edit)
         self._edits.insert(0, edit)
-        self._is_ended = repeated.goes_round(known, edit)
+        return told
+
+    def _of(self, edit: Edit) -> list[Payload]:
+        """Returns the events of an edit: itself, and the end of the offer where it goes round in circles."""
         changes: list[Payload] = [edit] if edit.before != edit.after or edit.state == "waiting" else []
-        return [*changes, *([Ended("loop")] if self._is_ended else [])]
+        return [*changes, *([Ended("loop")] if repeated.goes_round(self._known, edit) else [])]
+
+    @property
+    def _known(self) -> Sequence[Edit]:
+        return (*self._edits, *self.seat.edits)
 
     async def _loaded(self, name: str) -> str:
         documents = self._documents

@@ -13,7 +13,7 @@ line, their older versions too, and have another version then. A wipe puts all o
 back. Other processes learn of it as of all that is forgotten (`ForeignWrites`), and read from the beginning.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from proxy.types.desk import DeskCard, DeskEvent, DeskNews, Document, EditedBy, TapeLine
@@ -56,6 +56,13 @@ class DeskStore(Protocol):
 
     async def documents(self, scope: str) -> list[Document]:
         """Returns all documents that are not removed, by name."""
+
+    async def folders(self) -> dict[str, int]:
+        """Returns the scopes that have documents, removed ones too, each with a number that is another one whenever
+        something in them has changed."""
+
+    def on_change(self, told: Callable[[str], object]) -> None:
+        """Calls `told` with the scope whenever this process has changed documents."""
 
     async def document(self, scope: str, name: str) -> Document | None:
         """Returns a document, a removed one too; None if there never was one."""

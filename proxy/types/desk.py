@@ -103,13 +103,14 @@ class Pin(msgspec.Struct, frozen=True, tag="pin"):
 class Edit(msgspec.Struct, frozen=True, tag="edit"):
     """A change of a document or of the facts, by a tool. `before` and `after` undo it."""
 
-    tool: ToolName | Literal[""]  # "": no tool, the end of the session
+    tool: ToolName | Literal[""]  # "": no tool, but the end of the session, or a person in their own file
     name: str  # of the document, or the key of the fact
     before: str
     after: str
     state: Literal["done", "waiting", "declined"] = "done"  # waiting: for a person, who confirms or declines it
     version: int = 0  # of the document behind it
     fact: str = ""  # id
+    by: EditedBy = "model"  # "person": in their own file; a reset leaves it
 
 
 class Called(msgspec.Struct, frozen=True, tag="called"):

@@ -7,6 +7,7 @@ import pytest
 
 from proxy.files.document import parse
 from proxy.files.names import folder_of
+from proxy.storage.sqlite.desk import SqliteDesks
 from tests.cli.test_memory import ANA, BETO, Olvido, fact
 
 DOG, CAT, TEA = (
@@ -109,3 +110,20 @@ def test_without_files_the_commands_say_so(tmp_path: Path, capsys: pytest.Captur
         2,
         "olvido memory: memory.files.path names no folder: see the configuration\n",
     )
+
+
+def test_with_tools_documents_of_the_desk_are_synced_too(filed: Olvido) -> None:
+    text = (filed.folder / "olvido.yaml").read_text()
+    filed.configured(text.replace("memory: {", "memory: {tools: {enabled: true, sections: {agent_notes: 3}}, "))
+    filed.stored(lambda database: SqliteDesks(database).put(ANA, "plan.md", "one", version=0, at=1.0, by="model"))
+    run(filed, "sync")
+    plan = file(filed, ANA).with_name("plan.md")
+    assert plan.read_text() == "one\n"
+    plan.write_text("two\n")
+    assert run(filed, "status").count("to be synced") == 1
+    assert run(filed, "sync") == f"{folder_of(ANA)}: in step; taken from there: plan.md\n"
+    found = filed.stored(lambda database: SqliteDesks(database).document(ANA, "plan.md"))
+    assert found is not None
+    assert (found.text, found.by) == ("two\n", "person")
+    file(filed, ANA).with_name("agent_notes.md").write_text("far too long for so few tokens\n")
+    assert "agent_notes.md is too long: it has 3 tokens at most, this one 8" in run(filed, "status")

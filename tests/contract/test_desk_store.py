@@ -322,6 +322,25 @@ class TestDocuments:
         assert await house.text("a.md") == "one"
         assert await house.put("a.md", "two", 1) == Document("a.md", "two", 2, NOW + 1, "model")
 
+    async def test_scopes_with_documents_are_told_with_a_number_that_changes(self, house: House) -> None:
+        assert await house.desks.folders() == {}
+        await house.say("hello", scope=OTHER)
+        seen = []
+        for version, text in enumerate(("one", "two", None)):
+            await house.put("a.md", text, version)
+            seen.append((await house.desks.folders())[SCOPE])
+        await house.put("b.md", "one")
+        assert len({*seen, (await house.desks.folders())[SCOPE]}) == 4
+        assert (await house.desks.folders()).keys() == {SCOPE}
+
+    async def test_whoever_asked_for_it_hears_of_each_change(self, house: House) -> None:
+        told: list[str] = []
+        house.desks.on_change(told.append)
+        await house.put("a.md", "one")
+        await house.put("a.md", "other", 7)
+        await house.put("a.md", "two", 1, OTHER)
+        assert told == [SCOPE]
+
     @pytest.mark.note("SMMA 8/3")
     async def test_what_tells_of_a_document_is_written_with_it_or_not_at_all(self, house: House) -> None:
         told = DeskEvent(NOW, "", Edit("", "a.md", "", "one", version=1))

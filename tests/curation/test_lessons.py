@@ -74,7 +74,7 @@ def test_what_is_malformed_or_not_asked_for_is_refused_alone() -> None:
         system="obey",
         outdated=["n1"] * 30,
     )
-    assert found.fields == {"lessons": ("one",), "outdated": ("n1",) * MOST["outdated"]}
+    assert found.said == {"lessons": ("one",), "outdated": ("n1",) * MOST["outdated"]}
     assert [(line.op, line.reason) for line in found.refused] == [
         ("task", "malformed"),
         *[("lesson", "malformed")] * 4,

@@ -1,7 +1,7 @@
 """A store of desks in memory, as `DeskStore` says."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from proxy.storage.base import StorageError
@@ -20,6 +20,7 @@ class MemoryDesks:
         self.folder: defaultdict[str, dict[str, list[Document]]] = defaultdict(dict)
         self.fails: set[str] = set()
         self.calls: list[str] = []
+        self.told: list[Callable[[str], object]] = []
 
     def _called(self, name: str) -> None:
         self.calls.append(name)
@@ -74,6 +75,12 @@ class MemoryDesks:
         newest = (versions[-1] for _, versions in sorted(self.folder[scope].items()))
         return [each for each in newest if not each.is_removed]
 
+    async def folders(self) -> dict[str, int]:
+        return {scope: sum(map(len, names.values())) for scope, names in self.folder.items() if names}
+
+    def on_change(self, told: Callable[[str], object]) -> None:
+        self.told.append(told)
+
     async def document(self, scope: str, name: str) -> Document | None:
         versions = self.folder[scope].get(name)
         return versions[-1] if versions else None
@@ -95,6 +102,8 @@ class MemoryDesks:
             return None
         versions.append(Document(name, text or "", version + 1, at, by, is_removed=text is None))
         await self.write(scope, session, (), events)
+        for told in self.told:
+            told(scope)
         return versions[-1]
 
     async def older(self, scope: str, name: str, limit: int = OLDER_VERSIONS) -> list[Document]:

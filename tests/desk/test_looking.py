@@ -61,6 +61,7 @@ def test_a_mark_waits_takes_effect_or_is_undone(
             ["declined"],
         ),
         ((EDIT, WAITS, Reset(("agent_notes.md",)), EDIT), ["undone", "undone", "done"]),
+        ((EDIT, Edit("", "plan.md", "a", "b", by="person"), Reset(("agent_notes.md",))), ["undone", "done"]),
         ((WAITS, Confirmed(1, is_allowed=False), Reset(())), ["declined"]),
     ],
 )

@@ -37,3 +37,8 @@ def test_edits_that_wait_or_are_undone_already_do_not_stand() -> None:
     payloads: list[Payload] = [edit("", "a"), Reset(("agent_notes.md",)), edit("", "b"), call, waiting]
     events = [DeskEvent(0.0, "", payload) for payload in payloads]
     assert standing(events) == [edit("", "b")]
+
+
+def test_what_a_person_has_written_in_their_file_is_not_undone() -> None:
+    own = Edit("", "agent_notes.md", "a", "b", version=2, by="person")
+    assert standing([DeskEvent(0.0, "", edit("", "a")), DeskEvent(1.0, "", own)]) == [edit("", "a")]

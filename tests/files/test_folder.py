@@ -75,9 +75,9 @@ def test_the_logs_and_snapshots_are_listed_and_nothing_else(tmp_path: Path) -> N
     folder.write(SNAPSHOT, b"c", instead_of=None)
     folder.append("2026-11-23.md", b"d\n")
     folder.keep(b"e", MEMORY)
-    for name in ("2026-11-23.md~", ".2026-11-23.md.swp", "todo.md", "snapshots/.trip.md.swp", "snapshots/x.txt"):
+    for name in ("2026-11-23.md~", ".2026-11-23.md.swp", "to do.md", "snapshots/.trip.md.swp", "snapshots/x.txt"):
         (folder.path / name).write_bytes(b"x")
-    (folder.path / "2026-11-24.md").symlink_to(folder.path / "todo.md")
+    (folder.path / "2026-11-24.md").symlink_to(folder.path / "to do.md")
     (folder.path / "2026-11-25.md").mkdir()
     assert folder.names() == ["2026-11-23.md", SNAPSHOT]
     assert folder.every() == [f".history/{folder.kept()[0]}", "2026-11-23.md", MEMORY, SNAPSHOT]
@@ -85,7 +85,7 @@ def test_the_logs_and_snapshots_are_listed_and_nothing_else(tmp_path: Path) -> N
 
 @pytest.mark.parametrize(
     "name",
-    ["", ".", "..", "../MEMORY.md", "/etc/passwd", "todo.md", ".lock", ".olvido.json", "memory.md", "2026-11-23.md/",
+    ["", ".", "..", "../MEMORY.md", "/etc/passwd", "to do.md", ".lock", ".olvido.json", "memory.md", "2026-11-23.md/",
      "snapshots/../MEMORY.md", "snapshots/a/b.md", "snapshots/.a.md", "snapshots/.md", "snapshots/a\0.md",
      f"snapshots/{'a' * 108}.md", f"snapshots/{'ñ' * 60}.md", "snapshots/\ud800.md", ".history/a", ".history/../x",
      ".aside/1/MEMORY.md", "MEMORY.md\n", "٢٠٢٦-11-23.md"],
@@ -512,3 +512,26 @@ def script(source: str, *arguments: object) -> list[str]:
         check=True, capture_output=True, text=True, env={"PYTHONPATH": str(Path.cwd())},
     )  # fmt: skip
     return ended.stdout.splitlines()
+
+
+def test_a_file_is_removed_only_as_it_was_read_and_its_text_is_kept(tmp_path: Path) -> None:
+    folder = folder_in(tmp_path)
+    folder.write("plan.md", b"one\n", instead_of=None)
+    assert folder.drop("plan.md", instead_of=b"other\n") == b"one\n"
+    assert folder.read("plan.md") == b"one\n"
+    assert folder.drop("plan.md", instead_of=b"one\n") is None
+    assert folder.read("plan.md") is None
+    assert kept(folder) == [b"one\n"]
+    folder.drop("plan.md", instead_of=b"one\n")
+    folder.write(".desk/plan.md", b"two\n", instead_of=None)
+    folder.drop(".desk/plan.md")
+    assert kept(folder) == [b"one\n"]
+    assert left(folder) == []
+
+
+def test_documents_are_listed_with_what_they_are_compared_with(tmp_path: Path) -> None:
+    folder = folder_in(tmp_path, b"a")
+    for name in ("plan.md", "notes.md", ".desk/notes.md", "identity.md", "2026-11-23.md"):
+        folder.write(name, b"x\n", instead_of=None)
+    assert folder.documents() == [".desk/notes.md", "notes.md", "plan.md"]
+    assert folder.every() == [".desk/notes.md", "2026-11-23.md", MEMORY, "identity.md", "notes.md"]

@@ -2,14 +2,18 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from proxy.config.memory import MemoryFiles
+from proxy.config.memory import MemoryFiles, MemoryTools
+from proxy.files.desk_syncing import desk_files
 from proxy.files.names import folder_of
 from proxy.files.serving import Files, LibraryMemory
+from proxy.files.syncing import Synced
 from proxy.memory.library import Library
+from proxy.storage.desk import DeskStore
 from proxy.types import Fact
 from proxy.types.curation import Digest, MemoryEvent
 from tests import stores
@@ -26,7 +30,7 @@ TEA = fact(1, "I like tea", links=(link("1.0"),))
 async def house(tmp_path: Path) -> AsyncIterator[tuple[Library, Files, House]]:
     opened = House()
     storage = stores.storage(facts=opened.facts, archive=opened.archive)
-    files = Files(MemoryFiles(path=tmp_path, scan=3_600.0), storage, opened.tasks, lambda *_: None)
+    files = Files(MemoryFiles(path=tmp_path, scan=3_600.0), storage, opened.tasks, lambda *_: None, tape_mb=1)
     library = opened.library(watch=files, beside=files.beside)
     files.serve(library)
     files.start()
@@ -118,3 +122,66 @@ async def test_who_is_erased_is_not_looked_after_any_more(house: tuple[Library, 
     await files.watcher.settled()
     files.drop(SCOPE)
     assert SCOPE not in files.watcher.last
+
+
+@dataclass
+class Desk:
+    """Memory as files where the model has tools, and the folder of a person whose first document is there."""
+
+    files: Files
+    store: DeskStore
+    elsewhere: DeskStore  # the same, as another process has it
+    folder: Path
+    done: asyncio.Queue[Synced]
+
+    async def taken(self, name: str) -> None:
+        """Returns once a file was taken."""
+        async with asyncio.timeout(20):
+            while name not in (await self.done.get()).documents:
+                pass
+
+
+@pytest.fixture
+async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
+    opened = House()
+    database = stores.AtOnce()
+    store, elsewhere = stores.desks(database), stores.desks(database)
+    storage = stores.storage(facts=opened.facts, archive=opened.archive, desks=store)
+    syncing = desk_files(MemoryTools(enabled=True), store, len)
+    files = Files(MemoryFiles(path=tmp_path, scan=3_600.0), storage, opened.tasks, lambda *_: None, syncing, tape_mb=1)
+    files.serve(opened.library(watch=files, beside=files.beside))
+    made = Desk(files, store, elsewhere, tmp_path / folder_of(SCOPE), asyncio.Queue())
+    files.watcher.on_synced = made.done.put_nowait
+    files.start()
+    await store.put(SCOPE, "plan.md", "one\n", version=0, at=1.0, by="model")
+    await until(made.folder / "plan.md", "one")
+    await files.watcher.settled()
+    yield made
+    files.stop()
+    await opened.tasks.drain(5.0)
+    files.close()
+    opened.executor.shutdown()
+
+
+async def test_what_the_model_writes_is_in_its_file_soon(desk: Desk) -> None:
+    assert "remember" in (desk.folder / "identity.md").read_text()
+    await desk.store.put(SCOPE, "plan.md", "two\n", version=1, at=2.0, by="model")
+    await until(desk.folder / "plan.md", "two")
+
+
+async def test_what_a_person_writes_is_a_document_soon(desk: Desk) -> None:
+    (desk.folder / "ideas.md").write_text("an idea\n")
+    await desk.taken("ideas.md")
+    (desk.folder / "plan.md").write_text("mine\n")
+    await desk.taken("plan.md")
+    assert [each.text for each in await desk.elsewhere.documents(SCOPE)] == ["an idea\n", "mine\n"]
+
+
+async def test_what_another_process_has_written_is_found_by_the_scan(desk: Desk) -> None:
+    await desk.files.watcher.scanned()
+    await desk.files.watcher.settled()
+    assert await desk.files.watcher.scanned() == 0
+    await desk.elsewhere.put(SCOPE, "plan.md", "two\n", version=1, at=2.0, by="model")
+    assert await desk.files.watcher.scanned() == 1
+    await desk.files.watcher.settled()
+    assert (desk.folder / "plan.md").read_text() == "two\n"

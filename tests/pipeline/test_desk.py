@@ -11,7 +11,7 @@ import pytest
 
 from proxy.config import Config
 from proxy.desk.schemas import NAMES, definitions
-from proxy.pipeline import Services
+from proxy.pipeline import Services, chat
 from proxy.pipeline.desk import Desks
 from proxy.services import build
 from proxy.types import Fact, Headers
@@ -82,6 +82,13 @@ class House:
     def events(self, kind: type[Payload]) -> list[Any]:
         found = [each.payload for events in self.store.all_events.values() for each in events]
         return [each for each in found if isinstance(each, kind)]
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A look-up that a busy machine is late with would give a request a session of its own."""
+    for name in ("IDENTIFY_DEADLINE", "LOOKUP_DEADLINE", "DESK_DEADLINE", "PLAN_DEADLINE"):
+        monkeypatch.setattr(chat, name, 60.0)
 
 
 @asynccontextmanager

@@ -8,7 +8,7 @@ from proxy.config.memory import DeskSections
 from proxy.desk.merging import merged
 from proxy.pipeline.desk_documents import Documents, Unwritten
 from proxy.storage.desk import DeskStore
-from proxy.types.desk import Document, EditedBy
+from proxy.types.desk import DeskEvent, Document, Edit, EditedBy
 from tests import stores
 
 SCOPE, NAME = "tenant/ann", "agent_notes.md"
@@ -16,7 +16,11 @@ SINCE, AT = 100.0, 200.0
 
 
 def documents(store: DeskStore | None = None) -> Documents:
-    return Documents(store or stores.storage().desks, SCOPE, "", DeskSections(), SINCE, AT)
+    return Documents(store or stores.storage().desks, SCOPE, "", DeskSections(), SINCE, AT, "s")
+
+
+def tells(before: str, after: str, version: int) -> list[DeskEvent]:
+    return [DeskEvent(AT, "r", Edit("edit_section", NAME, before, after, version=version))]
 
 
 async def put(made: Documents, text: str | None, at: float, by: EditedBy, name: str = NAME) -> Document:
@@ -27,7 +31,7 @@ async def put(made: Documents, text: str | None, at: float, by: EditedBy, name: 
 
 
 async def write(made: Documents, text: str, own_last: str | None = None) -> str | None:
-    wrote = await made.write(NAME, text, 1, own_last, merged)
+    wrote = await made.write(NAME, text, 1, own_last, merged, tells)
     return None if wrote is None else wrote.document.text
 
 
@@ -35,9 +39,14 @@ async def test_a_document_is_written_and_the_text_before_is_known() -> None:
     made = documents()
     assert await write(made, "one") == "one"
     assert await write(made, "one") is None
-    wrote = await made.write(NAME, "two", 1, "one", merged)
+    wrote = await made.write(NAME, "two", 1, "one", merged, tells)
     assert wrote is not None
     assert (wrote.before, wrote.document.version) == ("one", 2)
+    told = [each.payload for each in await made.store.events(SCOPE, "s")]
+    assert [(each.before, each.after, each.version) for each in told if isinstance(each, Edit)] == [
+        ("one", "two", 2),
+        ("", "one", 1),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -84,7 +93,7 @@ async def test_a_document_that_always_changes_is_told_as_it_reads_now() -> None:
     await put(made, "theirs", 150.0, "person")
     busy = replace(made, store=Busy(made.store))  # type: ignore[arg-type]
     with pytest.raises(Unwritten, match="changed") as unwritten:
-        await busy.write(NAME, "mine", 1, None, merged)
+        await busy.write(NAME, "mine", 1, None, merged, tells)
     assert unwritten.value.values == {"name": NAME, "text": "theirs"}
 
 
@@ -95,7 +104,7 @@ async def test_a_document_that_always_changes_is_told_as_it_reads_now() -> None:
 )
 async def test_sections_have_limits_and_a_file_each(name: str, tokens: int, reason: str) -> None:
     with pytest.raises(Unwritten, match=reason):
-        await documents().write(name, "x", tokens, None, merged)
+        await documents().write(name, "x", tokens, None, merged, tells)
 
 
 @pytest.mark.note("SMMA 3.4/1")

@@ -29,6 +29,7 @@ class DatabaseDesks(Store):
         self._changes = DeskChanges(dialect)
         self._forgetting = DeskForgetting(dialect)
         self._writes = ScopedWrites(database.writer, DESKS)
+        self._told: list[Callable[[str], object]] = []
 
     async def since(self, scope: str, session: str, event: int, line: int) -> DeskNews:
         def read(connection: Any, desk: int) -> DeskNews:
@@ -83,6 +84,14 @@ class DatabaseDesks(Store):
         found = await self._rows(scope, rows.DOCUMENTS, rows.document_of)
         return sorted(found, key=lambda document: document.name)  # as every kind of database does
 
+    async def folders(self) -> dict[str, int]:
+        await self._writes.settled()
+        said = self._dialect.known.said(rows.FOLDERS)
+        return dict(await self._database.rows(said, {}, lambda row: (row[0], int(row[1]))))
+
+    def on_change(self, told: Callable[[str], object]) -> None:
+        self._told.append(told)
+
     async def document(self, scope: str, name: str) -> Document | None:
         return next(iter(await self._rows(scope, rows.ONE_DOCUMENT, rows.document_of, name=name)), None)
 
@@ -116,6 +125,8 @@ class DatabaseDesks(Store):
         wrote = await self._carried_out(scope, step)
         if wrote == FULL:
             raise ValueError(f"there are {MOST_DOCUMENTS} documents at most")
+        for told in self._told if wrote is not None else ():
+            told(scope)
         return wrote
 
     async def older(self, scope: str, name: str, limit: int = OLDER_VERSIONS) -> list[Document]:

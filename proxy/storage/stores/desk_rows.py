@@ -92,6 +92,10 @@ UNWRITTEN = f"""
 
 DOCUMENT = "name, text, version, at, edited_by, removed"
 DOCUMENTS = f"SELECT {DOCUMENT} FROM desk_documents WHERE {OWN} AND removed = 0 ORDER BY name"  # noqa: S608 (same)
+FOLDERS = """
+    SELECT scopes.name, CAST(sum(version) AS BIGINT) FROM desk_documents JOIN scopes ON scopes.id = scope_id
+    GROUP BY scopes.name
+"""
 ONE_DOCUMENT = f"SELECT {DOCUMENT} FROM desk_documents WHERE {OWN} AND name = :name"  # noqa: S608 (same)
 OLDER = f"""
     SELECT {DOCUMENT} FROM desk_older WHERE {OWN} AND name = :name ORDER BY version DESC LIMIT :limit

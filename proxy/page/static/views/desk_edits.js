@@ -48,7 +48,7 @@ function edit(each, { scope }, more) {
     h(
       "div",
       { class: "spread" },
-      h("span", { class: "row" }, h("code", { class: "tag" }, each.tool || t("desk.session.end")), h("strong", { class: "break" }, each.name), state(each.state)),
+      h("span", { class: "row" }, h("code", { class: "tag" }, each.tool || t(each.by === "person" ? "desk.by.person" : "desk.session.end")), h("strong", { class: "break" }, each.name), state(each.state)),
       h("span", { class: "muted small" }, ofRequest(each.request_id, each.at, scope)),
     ),
     each.before !== null && each.after !== null && difference(each.before, each.after),
