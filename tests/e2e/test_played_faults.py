@@ -12,6 +12,7 @@ import openai
 import pytest
 
 from proxy.app import create_app
+from proxy.tasks import Tasks
 from proxy.types import Fact
 from proxy.types.desk import Document, Edit
 from tests.looping import run_upstream, settings
@@ -52,7 +53,9 @@ class World:
         desks, scope = self.app.state.services.storage.desks, self.scope(key)
 
         async def read() -> list[Edit]:
-            events = [event for card in await desks.sessions(scope) for event in await desks.events(scope, card.session)]
+            events = [
+                event for card in await desks.sessions(scope) for event in await desks.events(scope, card.session)
+            ]
             return [event.payload for event in events if isinstance(event.payload, Edit)]
 
         made: list[Edit] = self.inside.do(read)
@@ -169,7 +172,7 @@ async def test_a_client_that_hangs_up_in_any_round_may_ask_again(
                     said = (await client.chat.completions.create(**given)).choices[0].to_dict()["message"]
                 messages.extend(to_go_on(said))
 
-    asking = asyncio.create_task(asks())
+    asking = Tasks().spawn(asks(), name="asking")
     await asyncio.to_thread(eventually, lambda: patient.player.hanging == hanging + 1)
     asking.cancel()
     await asyncio.gather(asking, return_exceptions=True)
