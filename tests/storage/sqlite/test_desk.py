@@ -56,9 +56,14 @@ def test_the_statements_are_found() -> None:
     assert len(STATEMENTS) > 50
 
 
-@pytest.mark.parametrize("name", STATEMENTS)
+@pytest.mark.parametrize("name", [name for name, text in STATEMENTS.items() if text != desk_rows.FOLDERS])
 def test_rows_are_found_by_an_index(name: str, connection: sqlite3.Connection) -> None:
     assert scans(connection, STATEMENTS[name]) == []
+
+
+def test_what_is_of_every_scope_goes_through_their_names_alone(connection: sqlite3.Connection) -> None:
+    (step,) = scans(connection, desk_rows.FOLDERS)
+    assert step.startswith("SCAN scopes USING COVERING INDEX")
 
 
 @pytest.mark.parametrize("which", WHICH)
