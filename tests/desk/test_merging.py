@@ -32,7 +32,8 @@ _TEXTS = st.lists(st.sampled_from(["a", "b", "c", "d", ""]), max_size=8).map("\n
 @given(_TEXTS, _TEXTS, _TEXTS)
 def test_no_line_that_a_person_added_is_lost(base: str, model: str, person: str) -> None:
     after = merged(base, model, person).splitlines()
-    added = set(person.splitlines()) - set(base.splitlines())
+    # The text of one empty line is the text of none.
+    added = set(person.splitlines()) - set(base.splitlines()) - {""}
     assert added <= set(after)
 
 
