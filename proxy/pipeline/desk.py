@@ -54,6 +54,7 @@ class OpenDesk:
     input: DeskInput
     tools: Offered  # as they are offered, or would be
     project: str
+    versions: Mapping[str, int]  # of the documents, by name
     sections: int  # that are loaded
     is_kept: bool  # something may be kept of its scope: an upstream has answered it
     may_show: bool  # its last message may carry a dashboard
@@ -143,6 +144,7 @@ class Desks:
             input=self._input(request, upstream, view, state, tools, sections.told(texts.items())),
             tools=tools,
             project=project,
+            versions={document.name: document.version for document in documents},
             sections=len(texts),
             is_kept=is_kept,
             may_show=may_show,
@@ -302,6 +304,7 @@ class Desks:
             begun_at=state.begun_at or desk.at,
             is_ended=bool(state.ended),
             project=desk.project,
+            versions=desk.versions,
             results=known,
         )
 

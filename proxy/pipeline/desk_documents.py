@@ -1,10 +1,11 @@
 """The documents of a person's folder as the model's tools read and write them: sections and saved files.
 
-What a person has changed since the session began stays: the model's text is merged with it, line by line.
+What a person has changed since the session began stays, and what anybody has written while the request was under way:
+the model's text is merged with it, line by line.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from proxy.config.memory import DeskSections
@@ -47,6 +48,7 @@ class Documents:
     since: float  # when the session began: what stood there then is known to the model
     at: float
     session: str = ""
+    versions: Mapping[str, int] = field(default_factory=dict)  # as the request began, by name; none there: not named
 
     def file_of(self, section: SectionName) -> str:
         """Returns the name of a section's file, of this project where sections are a project's."""
@@ -105,13 +107,19 @@ class Documents:
         raise Unwritten("changed", name=name, text=await self.text(name))
 
     async def _merged(self, now: Document | None, text: str, content: str, own_last: str | None, merge: Merge) -> str:
-        """Returns the model's text with what a person has changed since the model saw it."""
-        if now is None or now.by == "model" or text == own_last:
+        """Returns the model's text with what others have written since the model saw it."""
+        if now is None or text == own_last:
             return content
-        if now.at <= self.since and own_last is None:
+        is_known = now.version <= self.versions.get(now.name, 0)
+        if is_known and (now.by == "model" or (now.at <= self.since and own_last is None)):
             return content
         base = own_last
         if base is None:
             older = await self.store.older(self.scope, now.name)
-            base = next((each.text for each in older if each.at <= self.since), "")
+            base = next((each.text for each in older if self._was_seen(each)), "")
         return merge(base, content, text)
+
+    def _was_seen(self, document: Document) -> bool:
+        """Tells whether the model knows a version: it stood there when the session began, or a model wrote it since."""
+        is_known = document.version <= self.versions.get(document.name, 0)
+        return is_known and not document.is_removed and (document.at <= self.since or document.by == "model")

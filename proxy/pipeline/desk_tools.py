@@ -51,6 +51,7 @@ class Seat:
     begun_at: float  # when the desk of the session began
     is_ended: bool = False
     project: str = ""
+    versions: Mapping[str, int] = field(default_factory=dict)  # of the documents, by name
     keeps_facts: bool = True  # facts may be kept of this request
     results: Mapping[tuple[str, bytes], str] = field(default_factory=dict)  # of the client's tools: `repeated.results`
 
@@ -202,7 +203,14 @@ class DeskTools:
     def _documents(self) -> Documents:
         seat = self.seat
         return Documents(
-            self.store, seat.scope, seat.project, self.settings.sections, seat.begun_at, seat.at, seat.session
+            store=self.store,
+            scope=seat.scope,
+            project=seat.project,
+            limits=self.settings.sections,
+            since=seat.begun_at,
+            at=seat.at,
+            session=seat.session,
+            versions=seat.versions,
         )
 
     async def _saved(self, name: str, content: str) -> tuple[str, list[Payload]]:

@@ -30,6 +30,11 @@ async def put(made: Documents, text: str | None, at: float, by: EditedBy, name: 
     return wrote
 
 
+async def as_now(made: Documents) -> Documents:
+    """As a request that begins now has them."""
+    return replace(made, versions={each.name: each.version for each in await made.store.documents(SCOPE)})
+
+
 async def write(made: Documents, text: str, own_last: str | None = None) -> str | None:
     wrote = await made.write(NAME, text, 1, own_last, merged, tells)
     return None if wrote is None else wrote.document.text
@@ -64,7 +69,39 @@ async def test_a_persons_change_since_the_session_began_is_merged(
     made = documents()
     await put(made, "a", 10.0, "model")
     await put(made, "a\nperson", changed_at, by)
-    assert await write(made, "model", own_last) == after
+    assert await write(await as_now(made), "model", own_last) == after
+
+
+@pytest.mark.parametrize("by", ["person", "model"])
+@pytest.mark.parametrize(
+    ("before", "own_last", "content", "theirs", "after"),
+    [
+        (None, None, "mine", "theirs", "theirs\nmine"),
+        ("a\nb\nc", None, "a\nb\nmine", "theirs\nb\nc", "theirs\nb\nmine"),
+        ("a\nb\nc", "a\nb\nc", "a\nb\nmine", "theirs\nb\nc", "theirs\nb\nmine"),
+        ("a\nb\nc", "a\nb\nc", "a\nb", "a\nb\nc\ntheirs", "a\nb\ntheirs"),
+    ],
+    ids=["both begin it", "both change it", "after an own one", "one removes a line"],
+)
+@pytest.mark.parametrize("at", [SINCE, AT, AT + 1])
+async def test_what_others_write_while_a_request_is_under_way_stays(
+    before: str | None, own_last: str | None, content: str, theirs: str, after: str, at: float, by: EditedBy
+) -> None:
+    made = documents()
+    if before is not None:
+        await put(made, before, 150.0, "model")
+    made = await as_now(made)
+    await put(made, theirs, at, by)
+    assert await write(made, content, own_last) == after
+
+
+async def test_a_line_that_the_model_removed_in_earlier_requests_does_not_come_back() -> None:
+    made = documents()
+    await put(made, "a\nb\nc", 10.0, "model")
+    await put(made, "a\nc", 150.0, "model")
+    made = await as_now(made)
+    await put(made, "a\nc\ntheirs", AT, "model")
+    assert await write(made, "a\nmine") == "a\nmine\ntheirs"
 
 
 async def test_a_removed_document_is_not_found_and_is_written_anew() -> None:

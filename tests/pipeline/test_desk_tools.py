@@ -180,7 +180,7 @@ async def test_sections_of_a_project_have_files_of_their_own(house: House) -> No
 async def test_what_a_person_wrote_meanwhile_stays(house: House) -> None:
     store = house.services.storage.desks
     await store.put(SCOPE, "agent_notes.md", "one\ntwo", version=0, at=NOW - 10, by="model")
-    tools = house.tools()
+    tools = house.tools(house.seat(versions={"agent_notes.md": 1}))
     await store.put(SCOPE, "agent_notes.md", "one\ntwo\nmine", version=1, at=NOW + 1, by="person")
     await house.call(tools, "edit_section", section_name="agent_notes", new_content="one changed\ntwo")
     document = await store.document(SCOPE, "agent_notes.md")
