@@ -94,8 +94,8 @@ def index(texts: Mapping[Path, str]) -> str:
         "# Notes",
         "",
         "Olvido is built from written notes. Each is a table, an item a line: what the note says, where the code does",
-        "it or why it does not, and the tests that hold it. Here are their sections; `make notes-table` writes this page",
-        "and the tables' last column.",
+        "it or why it does not, and the tests that hold it. Here are their sections; `make notes-table` writes this",
+        "page and the tables' last column.",
     ]
     for path, text in texts.items():
         title = text.partition("\n")[0].removeprefix("# ")
