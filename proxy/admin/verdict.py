@@ -110,10 +110,10 @@ def _cause(row: LedgerRow) -> tuple[Cause, int]:
         ("remembered", row.mechanisms.get("summaries", 0) + row.mechanisms.get("facts", 0)),
         ("desk", row.mechanisms.get("desk", 0)),
     )
-    if row.cost_saved < -LEAST:
+    left = row.tokens_original - row.tokens_sent
+    if row.cost_saved < -LEAST or (not row.cost and left < 0):
         most = max(added, key=lambda each: each[1])
         return most if most[1] else ("other", 0)
-    left = row.tokens_original - row.tokens_sent
     return ("left-out", left) if left > 0 else ("other", 0)
 
 

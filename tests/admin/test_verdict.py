@@ -37,6 +37,7 @@ ROWS: list[tuple[dict[str, Any], Kind, Cause, int]] = [
     ({"outcome": "client_gone"}, "same", "untouched", 0),  # it was billed
     ({"cost": 0.0}, "unpriced", "untouched", 0),
     ({**CHANGED, "cost": 0.0, "mechanisms": {"window": 700}}, "unpriced", "left-out", 600),
+    ({**CHANGED, "cost": 0.0, "tokens_sent": 1_200, "mechanisms": {"facts": 200}}, "unpriced", "remembered", 200),
 ]
 
 
