@@ -32,6 +32,7 @@ from proxy.files.serving import Files
 from proxy.http.access import Authenticator, OriginPolicy
 from proxy.memory.learn import Learner, Obedience
 from proxy.memory.library import Library
+from proxy.observe.ledger import LedgerTotals
 from proxy.observe.metrics import Metrics
 from proxy.pipeline.commanding import Commander
 from proxy.pipeline.desk import Desks
@@ -58,6 +59,7 @@ class Services:
     origins: OriginPolicy
     router: Router
     metrics: Metrics
+    totals: LedgerTotals
     answered: AnsweredScopes
     chains: Chains
     intent: Intent
