@@ -48,7 +48,8 @@ def test_a_port_that_is_taken_is_told_in_one_line(workers: str, tmp_path: Path) 
     assert ended.returncode == 1
     (line,) = ended.stderr.splitlines()
     said = json.loads(line)
-    assert (said["level"], said["message"], said["port"]) == ("error", "cannot listen", port)
+    assert (said["level"], said["port"]) == ("error", port)
+    assert said["message"].startswith(f"port {port} is in use: choose another one with --port")
     assert not (tmp_path / "storage").exists()
 
 
