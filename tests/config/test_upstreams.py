@@ -244,11 +244,7 @@ def test_what_is_no_host_is_refused(given: str) -> None:
 
 
 def test_the_models_that_settings_name_are_told_without_patterns() -> None:
-    upstream = Upstream(
-        name="up",
-        base_url="http://127.0.0.1:9/v1",
-        models=("a", "b-*"),
-        aliases={"c": "d"},
-        prices={"a": {"input": 1, "output": 1}, "e?": {"input": 1, "output": 1}, "f": {"input": 1, "output": 1}},
-    )
+    price = {"input": 1, "output": 1}
+    told = {"models": ("a", "b-*"), "aliases": {"c": "d"}, "prices": {"a": price, "e?": price, "f": price}}
+    upstream = Upstream.model_validate({"name": "up", "base_url": "http://127.0.0.1:9/v1", **told})
     assert named_models(upstream) == ("a", "c", "f")
