@@ -26,6 +26,7 @@ Cause: TypeAlias = Literal[
     "other",  # the prompt alone does not explain it
     "untouched",  # sent as it came
     "metered",  # sent as it came, since context management only measures
+    "unmanaged",  # sent as it came, since its route is not a managed one
     "fail-open",  # sent as it came, since a stage of ours failed
     "over-budget",  # too large for its limit, and nothing could be left out
     "exact",
@@ -118,6 +119,8 @@ def _cause(row: LedgerRow) -> tuple[Cause, int]:
 
 
 def _unchanged(row: LedgerRow) -> tuple[Cause, int]:
+    if row.plan_reason == "route":
+        return "unmanaged", 0
     reason, _, number = row.plan_reason.partition("=")
     if reason == "meter;would_send" and number.isdecimal():
         return "metered", row.tokens_original - int(number)
