@@ -8,6 +8,7 @@ memory_files.py   `olvido memory files`: memory as files, their state and syncs 
 memory_jobs.py    `olvido memory jobs`, `digest`, `undo`: what the model of memory did, and its undoing
 memory_desk.py    `olvido memory sections`, `log`, `reset`: the desk that a model keeps
 remembered.py     what these share: whose memory, its stores, the terminal
+keys.py      `olvido keys`: keys that this proxy gives out
 erase.py     `olvido erase`: an end user erased from every place, and the report
 opened.py    the database of a command, of the kind that the configuration names
 """
@@ -29,6 +30,7 @@ from proxy import config as configuration
 from proxy.cli import db as db_cli
 from proxy.cli import doctor
 from proxy.cli import erase as erase_cli
+from proxy.cli import keys as keys_cli
 from proxy.cli import memory as memory_cli
 from proxy.config import Config, ConfigError
 from proxy.config.source import Problem
@@ -87,6 +89,9 @@ def _parser() -> argparse.ArgumentParser:
 
     memory = commands.add_parser("memory", help="list, show, forget, confirm, export, import what is remembered")
     memory_cli.add_commands(memory, _config_option)
+
+    keys = commands.add_parser("keys", help="create, list and revoke keys of this proxy")
+    keys_cli.add_commands(keys, _config_option)
 
     erase = commands.add_parser("erase", help="erase an end user from everything that is kept, with a report")
     _config_option(erase)

@@ -51,6 +51,7 @@ TABLES = (
     "spending",
     "path_states",
     "contents",
+    "returned_sessions",
     "ledger",
     "session_sums",
     "links",
