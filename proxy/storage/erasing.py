@@ -53,6 +53,7 @@ TABLES = (
     "contents",
     "returned_sessions",
     "ledger",
+    "aliases",
     "session_sums",
     "links",
     "sessions",
