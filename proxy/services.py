@@ -12,7 +12,7 @@ from pathlib import Path
 import tiktoken
 
 from proxy.config import Config
-from proxy.config.upstreams import table
+from proxy.config.upstreams import named_models, table
 from proxy.context.planner import Planner
 from proxy.curation.arming import Arming
 from proxy.curation.concluding import Concluding
@@ -33,7 +33,9 @@ from proxy.memory.learn import Learner, Obedience
 from proxy.memory.library import Library
 from proxy.memory.vectors import VectorQueue
 from proxy.memory.warming import warm
+from proxy.observe.ledger import LedgerTotals
 from proxy.observe.metrics import Metrics
+from proxy.observe.totals import ledger_name
 from proxy.pipeline import Services
 from proxy.pipeline.commanding import Commander
 from proxy.pipeline.desk import Desks
@@ -147,6 +149,7 @@ def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
     """Returns all services around parts that are open. `keep`: replaces the keeper of request contents."""
     keys = KeyBook(config, storage.secret, storage.keys)
     router = Router(upstreams, reject_unknown=config.server.unknown_model == "reject")
+    metrics.expect({upstream.name: named_models(upstream) for upstream in config.upstreams})
     answered = AnsweredScopes(storage.has_scope)
     erasures = storage.database.erasures
     partitions = Partitions(
@@ -293,6 +296,7 @@ def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
         origins=OriginPolicy(config),
         router=router,
         metrics=metrics,
+        totals=LedgerTotals(storage.accounts, metrics, tasks, ledger_name(storage.secret)),
         answered=answered,
         chains=Chains(),
         intent=intent,

@@ -34,6 +34,7 @@ from proxy.http.access import Authenticator, OriginPolicy
 from proxy.keys.book import KeyBook
 from proxy.memory.learn import Learner, Obedience
 from proxy.memory.library import Library
+from proxy.observe.ledger import LedgerTotals
 from proxy.observe.metrics import Metrics
 from proxy.pipeline.commanding import Commander
 from proxy.pipeline.desk import Desks
@@ -62,6 +63,7 @@ class Services:
     origins: OriginPolicy
     router: Router
     metrics: Metrics
+    totals: LedgerTotals
     answered: AnsweredScopes
     chains: Chains
     intent: Intent
