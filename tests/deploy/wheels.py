@@ -12,7 +12,7 @@ from itertools import product
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-ARM64 = tuple(f"manylinux_2_{minor}_aarch64" for minor in (28, 27, 26, 24, 17)) + ("manylinux2014_aarch64",)
+ARM64 = (*(f"manylinux_2_{minor}_aarch64" for minor in (28, 27, 26, 24, 17)), "manylinux2014_aarch64")
 AMD64 = tuple(each.replace("aarch64", "x86_64") for each in ARM64)
 MAC = tuple(f"macosx_{major}_0_arm64" for major in (14, 13, 12, 11))
 PLATFORMS = {"linux/arm64": ARM64, "linux/amd64": AMD64, "macos/arm64": MAC}
