@@ -51,6 +51,7 @@ TABLES = (
     "spending",
     "path_states",
     "contents",
+    "returned_sessions",
     "ledger",
     "aliases",
     "session_sums",

@@ -36,6 +36,7 @@ RowKind = Literal[
     "shelves",
     "jobs",
     "desks",
+    "keys",
     "deletions",
 ]
 Outcome = Literal["complete", "client_gone", "upstream_broken", "upstream_error", "our_error"]
