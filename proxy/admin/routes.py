@@ -147,6 +147,7 @@ ROUTES = (
     _route("GET facts", memory.facts, memory.FactsAsked),
     _route("POST facts", memory.add_fact, memory.NewFact),
     _route("GET facts/wiped", memory.wiped_facts, memory.WipedAsked),
+    _route("POST facts/derive", memory.derive_fact, memory.Derivation),
     _route("POST facts/restore", memory.restore_facts, memory.Restore),
     _route("GET facts/{id}", memory.fact, Asked),
     _route("PATCH facts/{id}", memory.change_fact, memory.Change),
