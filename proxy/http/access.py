@@ -9,7 +9,7 @@ either. Other programs send Host alone.
 
 import hmac
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from hashlib import blake2b, sha256
 from typing import Literal, TypeAlias
@@ -57,6 +57,10 @@ class Authenticator:
             if hmac.compare_digest(known, given):
                 return self._hash("name", name)
         raise Unauthorized("Incorrect API key provided: it is none of those this proxy accepts.")
+
+    def names(self) -> Mapping[str, str]:
+        """Returns the names of those tenants that have one: of own keys, by the tenant that `tenant` derives."""
+        return {self._hash("name", name): name for name in (self._own_keys or {}).values()}
 
     def _hash(self, kind: str, value: str) -> str:
         return blake2b(f"{kind}:{value}".encode("utf-8", "replace"), key=self._secret, digest_size=16).hexdigest()

@@ -28,6 +28,7 @@ from proxy.types.answer import (
     Usage,
 )
 from proxy.types.ledger import (
+    ANY_ROW,
     BreakEven,
     Bucket,
     Contents,
@@ -42,6 +43,7 @@ from proxy.types.ledger import (
     Prompt,
     PromptTokens,
     RecalledLine,
+    RowFilter,
     SessionCard,
     Sums,
     Trail,

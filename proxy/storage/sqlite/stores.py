@@ -1,6 +1,7 @@
 """The stores in SQLite, as they are opened."""
 
 from proxy.storage.sqlite.accounts import SqliteAccounts
+from proxy.storage.sqlite.aliases import SqliteAliases
 from proxy.storage.sqlite.archive import SqliteArchive
 from proxy.storage.sqlite.contents import SqliteContents
 from proxy.storage.sqlite.desk import SqliteDesks
@@ -23,5 +24,6 @@ STORES = Kind(
     jobs=SqliteJobs,
     desks=SqliteDesks,
     accounts=SqliteAccounts,
+    aliases=SqliteAliases,
     contents=SqliteContents,
 )

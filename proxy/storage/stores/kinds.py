@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from proxy.storage.base import Accounts, ContentStore, Ledger, ReuseStore, SessionStore
+from proxy.storage.base import Accounts, AliasStore, ContentStore, Ledger, ReuseStore, SessionStore
 from proxy.storage.database import Database
 from proxy.storage.desk import DeskStore
 from proxy.storage.jobs import JobStore
@@ -25,4 +25,5 @@ class Kind:
     jobs: Callable[[Database], JobStore]
     desks: Callable[[Database], DeskStore]
     accounts: Callable[[Database], Accounts]
+    aliases: Callable[[Database], AliasStore]
     contents: Callable[[Database, ContentLimits], ContentStore]
