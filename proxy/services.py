@@ -5,13 +5,14 @@ import gc
 import secrets
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
 import tiktoken
 
 from proxy.config import Config
-from proxy.config.upstreams import table
+from proxy.config.upstreams import named_models, table
 from proxy.context.planner import Planner
 from proxy.curation.arming import Arming
 from proxy.curation.concluding import Concluding
@@ -26,12 +27,15 @@ from proxy.embedding.service import open_embedder
 from proxy.files.desk_syncing import desk_files
 from proxy.files.serving import Files
 from proxy.http.access import Authenticator, OriginPolicy
+from proxy.keys.book import KeyBook
 from proxy.memory.facts import Decay
 from proxy.memory.learn import Learner, Obedience
 from proxy.memory.library import Library
 from proxy.memory.vectors import VectorQueue
 from proxy.memory.warming import warm
+from proxy.observe.ledger import LedgerTotals
 from proxy.observe.metrics import Metrics
+from proxy.observe.totals import ledger_name
 from proxy.pipeline import Services
 from proxy.pipeline.commanding import Commander
 from proxy.pipeline.desk import Desks
@@ -40,10 +44,12 @@ from proxy.pipeline.ledger import Keeper
 from proxy.pipeline.memory_model import UpstreamMemoryModel
 from proxy.pipeline.own_requests import OwnRequests, UpstreamJudge, Verifier
 from proxy.pipeline.record import AnsweredScopes, Keep, Recorder
+from proxy.pipeline.unmanaged import Unmanaged
 from proxy.protocol.chat import Chains
 from proxy.reuse.intent import Intent
 from proxy.reuse.judging import Judging
 from proxy.reuse.partitions import Partitions
+from proxy.storage.base import StorageError
 from proxy.storage.opening import SharedObserver, Storage, open_storage, with_hot_contexts
 from proxy.storage.pending import WriterLimits
 from proxy.storage.redis import shared_state
@@ -88,6 +94,9 @@ async def build(
         tasks=tasks,
         metrics=metrics,
     )
+    with suppress(StorageError):  # it is tried again
+        await services.keys.look()
+    services.keys.start(tasks)
     embedder.start()
     services.intent.start(tasks)
     if services.files is not None:
@@ -138,7 +147,9 @@ def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
     patience: float = 1.0,
 ) -> Services:
     """Returns all services around parts that are open. `keep`: replaces the keeper of request contents."""
+    keys = KeyBook(config, storage.secret, storage.keys)
     router = Router(upstreams, reject_unknown=config.server.unknown_model == "reject")
+    metrics.expect({upstream.name: named_models(upstream) for upstream in config.upstreams})
     answered = AnsweredScopes(storage.has_scope)
     erasures = storage.database.erasures
     partitions = Partitions(
@@ -280,10 +291,12 @@ def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
         curator = Curator(arming, doing, storage.jobs, tasks, metrics.failed_open, on_job=metrics.worked)
     return Services(
         config=config,
-        authenticator=Authenticator(config, storage.secret),
+        authenticator=Authenticator(config, storage.secret, keys),
+        keys=keys,
         origins=OriginPolicy(config),
         router=router,
         metrics=metrics,
+        totals=LedgerTotals(storage.accounts, metrics, tasks, ledger_name(storage.secret)),
         answered=answered,
         chains=Chains(),
         intent=intent,
@@ -299,6 +312,7 @@ def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
         curator=curator,
         verifier=Verifier(config.reuse.intent, embedder, own_requests),
         recorder=recorder,
+        unmanaged=Unmanaged(answered, storage, metrics, router, tasks, executor),
         tasks=tasks,
         executor=executor,
         counter=counter,

@@ -13,7 +13,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import NoReturn
 
-from proxy.cli import check_config, completion, doctor, erase, memory, serving
+from proxy.cli import check_config, completion, doctor, erase, keys, memory, serving
 from proxy.cli import db as database
 from proxy.observe import logs
 
@@ -176,6 +176,10 @@ def _add_memory(parser: argparse.ArgumentParser) -> None:
     memory.add_commands(parser, config_option)
 
 
+def _add_keys(parser: argparse.ArgumentParser) -> None:
+    keys.add_commands(parser, config_option)
+
+
 def _add_database(parser: argparse.ArgumentParser) -> None:
     database.add_commands(parser, config_option)
 
@@ -237,6 +241,10 @@ GROUPS: tuple[tuple[str, tuple[Command, ...]], ...] = (
                 is_configured=False,
             ),
         ),
+    ),
+    (
+        "who may ask",
+        (Command("keys", "create, list and revoke keys of this proxy", _add_keys, is_configured=False),),
     ),
     (
         "this terminal",

@@ -18,6 +18,7 @@ desk_tools.py   tools of the desk, run: orders carried out, and answered with a 
 desk_documents.py for it: the documents of a person's folder, read and written
 desk_api.py     the desk of a session as an API: reset, pins
 desk_reset.py   a person's word on a desk: reset, confirmation, pins
+unmanaged.py    requests to other routes, on their way through: what is noticed of them, and their rows in the ledger
 own_requests.py requests of our own: the upstream's answer for a sample of the reused ones; the judge of reuse
 memory_model.py for it: the model that memory asks, behind an upstream
 """
@@ -30,14 +31,17 @@ from proxy.context.planner import Planner
 from proxy.curation.working import Curator
 from proxy.files.serving import Files
 from proxy.http.access import Authenticator, OriginPolicy
+from proxy.keys.book import KeyBook
 from proxy.memory.learn import Learner, Obedience
 from proxy.memory.library import Library
+from proxy.observe.ledger import LedgerTotals
 from proxy.observe.metrics import Metrics
 from proxy.pipeline.commanding import Commander
 from proxy.pipeline.desk import Desks
 from proxy.pipeline.ending_sessions import Ends
 from proxy.pipeline.own_requests import Verifier
 from proxy.pipeline.record import AnsweredScopes, Recorder
+from proxy.pipeline.unmanaged import Unmanaged
 from proxy.protocol.chat import Chains
 from proxy.reuse.intent import Intent
 from proxy.reuse.judging import Judging
@@ -55,9 +59,11 @@ class Services:
 
     config: Config
     authenticator: Authenticator
+    keys: KeyBook
     origins: OriginPolicy
     router: Router
     metrics: Metrics
+    totals: LedgerTotals
     answered: AnsweredScopes
     chains: Chains
     intent: Intent
@@ -73,6 +79,7 @@ class Services:
     files: Files | None  # None: memory is in the database alone
     curator: Curator | None  # None: memory does without a model
     recorder: Recorder
+    unmanaged: Unmanaged
     tasks: Tasks
     executor: Executor
     counter: TokenCounter
@@ -83,6 +90,7 @@ class Services:
     async def close(self) -> None:
         """Drains background work, writes queued rows, and closes what is open."""
         self.storage.stop()
+        self.keys.stop()
         self.ends.stop()
         if self.curator is not None:
             self.curator.stop()

@@ -3,6 +3,7 @@
 request.py  aliases that every module uses; a request, its messages, its tenant and conversation
 answer.py   answers and usage; reuse of answers: entries, hits and misses
 memory.py   facts, turns, summaries, the state of a conversation
+keys.py     keys that this proxy gives out, their limits and sums; imported from there
 curation.py memory with a model's help: jobs, their outcomes, events, digests; imported from there
 desk.py     memory that the model manages itself: its events, the tape, documents; imported from there
 ledger.py   prices; the prompt that is sent upstream and the decisions behind it; ledger rows, their sums
@@ -72,7 +73,9 @@ from proxy.types.memory import (
     fact_source,
 )
 from proxy.types.request import (
+    MANAGED_ROUTE,
     UNANSWERED,
+    UNMANAGED,
     ChatRequest,
     Continuity,
     Directives,

@@ -15,6 +15,8 @@ Vector: TypeAlias = npt.NDArray[np.float32]  # an embedding: one dimension, of l
 
 # The scope, and the session, of ledger rows of requests whose own scope no upstream has answered yet.
 UNANSWERED = "unanswered/"
+UNMANAGED = "unmanaged"  # the session of ledger rows of requests that are passed through
+MANAGED_ROUTE = "/v1/chat/completions"
 
 Source = Literal["upstream", "exact", "intent", "command"]
 Mode = Literal["on", "meter", "off"]
@@ -34,6 +36,7 @@ RowKind = Literal[
     "shelves",
     "jobs",
     "desks",
+    "keys",
     "deletions",
 ]
 Outcome = Literal["complete", "client_gone", "upstream_broken", "upstream_error", "our_error"]

@@ -7,7 +7,7 @@ from proxy.storage.base import Dimension
 from proxy.storage.database import Database
 from proxy.storage.sqlite.database import SCOPE_ID, rows_of
 from proxy.storage.stores.accounts import BEGINNING, AccountStatements, DatabaseAccounts
-from proxy.storage.stores.ledger import LISTED, READ, SUMS
+from proxy.storage.stores.ledger import LISTED, MEASURES, READ, SUMS
 from proxy.storage.stores.whose import OWNERS
 
 
@@ -77,6 +77,12 @@ ROW_OF_ANY = f"""
     CROSS JOIN scopes ON scopes.id = ledger.scope_id
     LIMIT 1
 """  # noqa: S608 (same)
+_OF_SESSION = rows_of("ledger")["scope's session"]
+BETWEEN = f"{_ROWS} WHERE {_OF_SESSION} AND ledger.at BETWEEN :start AND :end ORDER BY ledger.at, ledger.id"
+UNTIL = f"""
+    SELECT {", ".join(f"coalesce(sum({measure}), 0)" for measure in MEASURES)}
+    FROM ledger WHERE {_OF_SESSION} AND ledger.at <= :end
+"""  # noqa: S608 (same)
 LAST_ROW = "SELECT max(id) FROM ledger"
 
 _CARDS = f"""
@@ -84,9 +90,11 @@ _CARDS = f"""
     FROM session_sums CROSS JOIN sessions ON sessions.id = session_sums.session_id
     CROSS JOIN scopes ON scopes.id = session_sums.scope_id
 """  # noqa: S608 (same)
-SESSIONS = f"{_CARDS} WHERE last_at < :before ORDER BY last_at DESC LIMIT :limit"
+# Not those that have only passed through.
+SESSIONS = f"{_CARDS} WHERE requests > 0 AND last_at < :before ORDER BY last_at DESC LIMIT :limit"
 SESSIONS_OF_SCOPE = f"""
-    {_CARDS} WHERE session_sums.scope_id = {SCOPE_ID} AND last_at < :before ORDER BY last_at DESC LIMIT :limit
+    {_CARDS} WHERE session_sums.scope_id = {SCOPE_ID} AND requests > 0 AND last_at < :before
+    ORDER BY last_at DESC LIMIT :limit
 """
 
 TURNS = f"""
@@ -103,6 +111,8 @@ STATEMENTS = AccountStatements(
     rows=ROWS,
     row=ROW,
     row_of_any=ROW_OF_ANY,
+    between=BETWEEN,
+    until=UNTIL,
     last=LAST_ROW,
     sessions=SESSIONS,
     sessions_of_scope=SESSIONS_OF_SCOPE,

@@ -6,6 +6,7 @@ from proxy.storage.sqlite.contents import SqliteContents
 from proxy.storage.sqlite.desk import SqliteDesks
 from proxy.storage.sqlite.facts import SqliteFacts
 from proxy.storage.sqlite.jobs import SqliteJobs
+from proxy.storage.sqlite.keys import SqliteKeys
 from proxy.storage.sqlite.ledger import SqliteLedger
 from proxy.storage.sqlite.reuse import SqliteReuse
 from proxy.storage.sqlite.sessions import SqliteSessions, SqliteStates
@@ -22,6 +23,7 @@ STORES = Kind(
     wipes=SqliteWipes,
     jobs=SqliteJobs,
     desks=SqliteDesks,
+    keys=SqliteKeys,
     accounts=SqliteAccounts,
     contents=SqliteContents,
 )
