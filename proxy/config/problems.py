@@ -218,6 +218,20 @@ def _the_model_of_memory_has_work(config: Config) -> _Found:
         yield where, "has nothing to read: `storage.kind` is off"
 
 
+def _quality_can_be_measured(config: Config) -> _Found:
+    quality = config.quality
+    if quality is None:
+        return
+    if config.storage.kind == "off":
+        yield ("quality",), "has nowhere to keep what it finds: `storage.kind` is off"
+    if config.context.mode != "on":
+        yield ("quality",), f"has nothing to compare: `context.mode` is {config.context.mode}, and it needs on"
+    if quality.judge is not None:
+        where = ("quality", "judge")
+        told = {"who": "the judge", "limit": "quality.max_spend"}
+        yield from _can_be_paid(config, where, quality.judge.upstream, quality.judge.model, **told)
+
+
 def _workers_share_a_storage(config: Config) -> _Found:
     if config.server.workers > 1 and config.storage.kind == "memory":
         yield ("server", "workers"), "needs a storage that workers share: with storage.kind memory each had its own"
@@ -250,6 +264,7 @@ _RULES: tuple[Callable[[Config], _Found], ...] = (
     _embedding_key_has_a_use,
     _the_judge_can_be_asked,
     _the_model_of_memory_has_work,
+    _quality_can_be_measured,
     _workers_share_a_storage,
     _what_is_shared_has_a_place,
 )

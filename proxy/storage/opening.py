@@ -19,6 +19,7 @@ from proxy.storage.folder import SECRET_BYTES, tenant_secret
 from proxy.storage.hot import Hot
 from proxy.storage.jobs import JobStore
 from proxy.storage.pending import WriterLimits
+from proxy.storage.quality import QualityStore
 from proxy.storage.recollection import Archive, FactStore, StateStore, WipeStore
 from proxy.storage.redis import redis_answers, redis_connection, redis_hot_contexts
 from proxy.storage.retention import IN_MEMORY, OnFailure, Pace, Retention
@@ -68,6 +69,7 @@ class Storage:
     wipes: WipeStore
     jobs: JobStore
     desks: DeskStore
+    quality: QualityStore
     accounts: Accounts
     contents: ContentStore
     database: Database
@@ -169,6 +171,7 @@ async def open_storage(
         jobs=(stores if keeps_jobs else SQLITE).jobs(database if keeps_jobs else nothing),
         # A tape says what turns say: whoever keeps none keeps no tape.
         desks=(stores if memory.archive_ttl else SQLITE).desks(database if memory.archive_ttl else nothing),
+        quality=stores.quality(database),
         accounts=stores.accounts(database),
         contents=(stores if keeps_contents else SQLITE).contents(database if keeps_contents else nothing, limits),
         database=database,

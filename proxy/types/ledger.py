@@ -73,6 +73,7 @@ class Sums:
     memory: float = 0.0  # dollars that the model which helps memory has cost, in `cost` as well
     pruned: int = 0  # tokens left out by the model
     desk: int = 0  # tokens added by the model's own memory
+    quality: float = 0.0  # dollars that comparing answers has cost, in `cost` as well
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,7 @@ RowKind = Literal[
     "shelves",
     "jobs",
     "desks",
+    "quality",
     "deletions",
 ]
 Outcome = Literal["complete", "client_gone", "upstream_broken", "upstream_error", "our_error"]

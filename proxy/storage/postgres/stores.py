@@ -7,6 +7,7 @@ from proxy.storage.postgres.desk import PostgresDesks
 from proxy.storage.postgres.facts import PostgresFacts
 from proxy.storage.postgres.jobs import PostgresJobs
 from proxy.storage.postgres.ledger import PostgresLedger
+from proxy.storage.postgres.quality import PostgresQuality
 from proxy.storage.postgres.reuse import PostgresReuse
 from proxy.storage.postgres.sessions import PostgresSessions
 from proxy.storage.postgres.states import PostgresStates
@@ -23,6 +24,7 @@ STORES = Kind(
     wipes=PostgresWipes,
     jobs=PostgresJobs,
     desks=PostgresDesks,
+    quality=PostgresQuality,
     accounts=PostgresAccounts,
     contents=PostgresContents,
 )

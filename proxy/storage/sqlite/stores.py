@@ -7,6 +7,7 @@ from proxy.storage.sqlite.desk import SqliteDesks
 from proxy.storage.sqlite.facts import SqliteFacts
 from proxy.storage.sqlite.jobs import SqliteJobs
 from proxy.storage.sqlite.ledger import SqliteLedger
+from proxy.storage.sqlite.quality import SqliteQuality
 from proxy.storage.sqlite.reuse import SqliteReuse
 from proxy.storage.sqlite.sessions import SqliteSessions, SqliteStates
 from proxy.storage.sqlite.wipes import SqliteWipes
@@ -22,6 +23,7 @@ STORES = Kind(
     wipes=SqliteWipes,
     jobs=SqliteJobs,
     desks=SqliteDesks,
+    quality=SqliteQuality,
     accounts=SqliteAccounts,
     contents=SqliteContents,
 )

@@ -66,6 +66,7 @@ _MEASURES: Mapping[str, str] = {
     "added_context": _if(f"{_CHANGED} AND cost_saved < 0", "-cost_saved"),
     **{name: _if(_CHANGED, f"CAST(coalesce(mechanisms ->> '{name}', '0') AS BIGINT)") for name in MECHANISMS},
     "memory": _if("reuse_reason = 'memory'", "cost"),
+    "quality": _if("reuse_reason IN ('quality', 'quality_judge')", "cost"),
     "overhead_seconds": _if("total_seconds > upstream_seconds", "total_seconds - upstream_seconds"),
 }
 SUMS = tuple(each.name for each in fields(Sums))
