@@ -38,6 +38,7 @@ from proxy.pipeline.desk import Desks
 from proxy.pipeline.ending_sessions import Ends, Listener, OnEnd, to_all
 from proxy.pipeline.ledger import Keeper
 from proxy.pipeline.memory_model import UpstreamMemoryModel
+from proxy.pipeline.mirror import Mirror
 from proxy.pipeline.own_requests import OwnRequests, UpstreamJudge, Verifier
 from proxy.pipeline.record import AnsweredScopes, Keep, Recorder
 from proxy.protocol.chat import Chains
@@ -174,6 +175,7 @@ def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
         executor,
         tasks,
         contents=storage.contents,
+        quality=storage.quality,
         undo=config.memory.undo,
         on_fail_open=metrics.failed_open,
         on_forget=partial(_forget, embedder, desks),
@@ -256,6 +258,21 @@ def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
             told=lambda result: metrics.of(metrics.reuse_judged, result).inc(),
             tasks=tasks,
         )
+    mirror = None
+    if (quality := config.quality) is not None and quality.share > 0 and storage.quality.keeps:
+        judge_of = quality.judge
+        mirror = Mirror(
+            quality,
+            own_requests,
+            router,
+            storage.quality,
+            embedder,
+            executor,
+            foreign_writes=database.foreign_writes,
+            has_forgotten=library.has_forgotten,
+            keeps_texts=storage.contents.keeps,
+            judge=judge_of and UpstreamJudge(judge_of, router, own_requests, reason="quality_judge"),
+        )
     curator = None
     if model is not None and arming is not None:
         asked = UpstreamMemoryModel(model, router, own_requests, executor)
@@ -297,6 +314,7 @@ def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
         desks=desks,
         files=files,
         curator=curator,
+        mirror=mirror,
         verifier=Verifier(config.reuse.intent, embedder, own_requests),
         recorder=recorder,
         tasks=tasks,

@@ -9,7 +9,6 @@ import ipaddress
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from fnmatch import fnmatchcase
 from functools import lru_cache
 from importlib.util import find_spec
 from typing import Any
@@ -17,7 +16,7 @@ from urllib.parse import urlsplit
 
 from proxy.config.model import Config
 from proxy.config.source import Problem, Source, Where, kind_of
-from proxy.config.upstreams import Upstream, listed, redact
+from proxy.config.upstreams import Upstream, is_priced, redact
 
 _SHOWN = 60  # characters of a wrong value
 _UNKNOWN = {"extra_forbidden", "unexpected_keyword_argument"}
@@ -190,9 +189,7 @@ def _can_be_paid(config: Config, where: Where, name: str, model: str, *, who: st
         return
     if not upstream.api_key:
         yield (*where, "upstream"), f"{upstream.name!r} needs an api_key of its own: {who} never has a client's key"
-    listing = listed(upstream.dialect, (model, upstream.aliases.get(model, model)))
-    is_named = any(fnmatchcase(model, pattern) for pattern in upstream.prices)
-    if not upstream.price and not is_named and not listing:
+    if not is_priced(upstream, model):
         yield (
             (*where, "model"),
             (

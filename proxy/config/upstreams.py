@@ -255,6 +255,13 @@ class Upstream(Section):
     )
 
 
+def is_priced(upstream: Upstream, model: str) -> bool:
+    """Returns True if the price of `model` at `upstream` is known, zeros included."""
+    names = (model, upstream.aliases.get(model, model))
+    is_named = any(fnmatchcase(name, pattern) for name in names for pattern in upstream.prices)
+    return upstream.price is not None or is_named or listed(upstream.dialect, names) is not None
+
+
 def price_for(upstream: Upstream, model: str) -> Price:
     """Returns the price of `model` (as asked for, or its alias) at `upstream`: of its exact name in `prices`, else of
     the first pattern, else `price`, else its provider's list price (models.yaml), else zero."""

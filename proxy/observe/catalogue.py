@@ -21,6 +21,8 @@ from proxy.observe.labels import (
     MODEL,
     NONE,
     OPERATION,
+    QUALITY_SKIPPED,
+    QUALITY_WAY,
     RESULT,
     ROWS,
     SAVED_BY,
@@ -79,6 +81,7 @@ class Catalogue:
         self.tally = Tally(self.registry, self.of)
         self._requests()
         self._reuse()
+        self._quality()
         self._context()
         self._memory()
         self._upstreams()
@@ -182,6 +185,20 @@ class Catalogue:
         )
         self.embed_batch = self._histogram(
             "olvido_embed_batch_texts", "Texts in one run of the embedding model.", (1, 2, 4, 8, 16, 32)
+        )
+
+    def _quality(self) -> None:
+        self.quality_pairs = self._counter(
+            "olvido_quality_pairs",
+            "Managed answers beside those of the same request as it was: held, or lost (the managed one is worse), by "
+            "what decided it.",
+            {"result": ("held", "lost"), "way": QUALITY_WAY},
+        )
+        self.quality_skipped = self._counter(
+            "olvido_quality_skipped",
+            "Requests that were drawn to be asked twice, and were not: the price is unknown, the day's money spent, "
+            "too many were under way, the upstream is left alone for now, it failed.",
+            {"reason": QUALITY_SKIPPED},
         )
 
     def _context(self) -> None:

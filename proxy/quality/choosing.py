@@ -4,6 +4,7 @@ The choice is by a hash of the conversation up to this request: a request that i
 whatever process. Answers that call tools come second: they may take no more than half of a day's money.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Literal
@@ -32,7 +33,7 @@ def is_candidate(exchange: Exchange, delivery: Delivery) -> bool:
     lets it be kept."""
     said, plan = exchange.directives, exchange.plan
     return (
-        plan.kind == "managed"
+        plan.kind in ("managed", "over-budget")
         and plan.messages is not None
         and said.mode == "on"
         and said.store
@@ -40,7 +41,7 @@ def is_candidate(exchange: Exchange, delivery: Delivery) -> bool:
         and delivery.outcome == "complete"
         and 200 <= delivery.status < 300
         and exchange.identity.is_answered
-        and not exchange.request.is_multiple
+        and exchange.request.n == 1
     )
 
 
@@ -54,11 +55,11 @@ def most_of(exchange: Exchange, completion_tokens: int) -> Most:
     """Returns the tokens to set money aside for. `completion_tokens`: of the managed answer. Neither is a limit: the
     request is sent as it was, so what it has cost is counted afterwards."""
     completion = max(LEAST_ANSWER, ANSWER_FACTOR * completion_tokens)
-    if (limit := exchange.request.max_tokens) is not None:
+    if (limit := exchange.request.answer_limit) is not None:
         completion = min(completion, limit)
     return Most(round(exchange.plan.tokens.original * PROMPT_MARGIN), completion)
 
 
-def question_of(messages: tuple[Message, ...] | list[Message]) -> str:
+def question_of(messages: Sequence[Message]) -> str:
     """Returns the newest user message."""
     return next((message.text for message in reversed(messages) if message.role == "user"), "")

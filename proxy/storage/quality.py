@@ -36,6 +36,10 @@ class QualityStore(Queued, Protocol):
     def forget(self, scope: str) -> None:
         """Queues the deletion of all texts of the scope's pairs; their numbers stay."""
 
+    def forgets(self, scope: str) -> int:
+        """Returns how often this process was told to do so."""
+        ...
+
     async def reserve(self, dollars: float, now: float, most: float) -> int | None:
         """Sets aside what a request may cost, of at most `most` a day (UTC). Returns its number; None if too little is
         left. Raises StorageError if it is not durable."""

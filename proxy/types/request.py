@@ -189,6 +189,10 @@ class ChatRequest(Protocol):
         """The number of answers asked for; 0 if it is no number."""
 
     @property
+    def answer_limit(self) -> int | None:
+        """The tokens that the answer may have at most; None: not given."""
+
+    @property
     def sampling(self) -> Sampling:
         """The sampling parameters."""
 

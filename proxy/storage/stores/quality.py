@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from proxy.lru import Lru
 from proxy.storage.database import LONG_SECONDS, Database, Store
 from proxy.storage.jobs import DAY
 from proxy.storage.pending import LEDGER, PAGE_BYTES, QUALITY, Apply
@@ -15,6 +16,7 @@ from proxy.storage.stores.job_rows import Dialect
 from proxy.storage.transactions import carried_out
 from proxy.types.quality import Comparison, HeldSums, Measures, QualityPair
 
+MOST_SCOPES = 10_000  # of which it is known how often they were forgotten
 _LAST = 2**62  # above every number of a row
 _SCOPE_ID = "(SELECT id FROM scopes WHERE name = :scope)"
 _PLAIN = ("request_id", "session", "at", "model", "upstream", "saved", "cost", "tokens_original", "tokens_sent")
@@ -65,6 +67,7 @@ class DatabaseQuality(Store):
         self._statements = statements
         self._dialect = statements.dialect
         self._writes = ScopedWrites(database.writer, QUALITY)
+        self._forgets: Lru[str, int] = Lru(MOST_SCOPES)
 
     def put(self, pair: QualityPair) -> None:
         size = len(pair.question) + len(pair.managed) + len(pair.original)
@@ -88,7 +91,11 @@ class DatabaseQuality(Store):
         (sums,) = await self._database.rows(statement, values, lambda row: HeldSums(*row), LONG_SECONDS)
         return HeldSums(int(sums.pairs), int(sums.held), float(sums.cost))
 
+    def forgets(self, scope: str) -> int:
+        return self._forgets.get(scope, 0)
+
     def forget(self, scope: str) -> None:
+        self._forgets.put(scope, self.forgets(scope) + 1)
         self._writes.delete(scope, self._statements.forget, scope)
 
     async def reserve(self, dollars: float, now: float, most: float) -> int | None:
