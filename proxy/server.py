@@ -2,6 +2,7 @@
 never becomes a request."""
 
 import asyncio
+import errno
 import gc
 import logging
 import re
@@ -305,12 +306,24 @@ def listener(config: Config) -> socket.socket | None:
     try:
         sock = listen(config)
     except OSError as error:
-        log.error("cannot listen", extra={"host": config.server.host, "port": config.server.port, "why": str(error)})  # noqa: TRY400 (a port in use needs no traceback)
+        host, port = config.server.host, config.server.port
+        log.error(why_not(error, host, port), extra={"host": host, "port": port})  # noqa: TRY400 (it needs no traceback)
         return None
     url = base_url(sock)
     log.info("point your SDK's base_url at %s", url)
     log.info("what happens is shown at %s/ui", url.removesuffix("/v1"))
     return sock
+
+
+def why_not(error: OSError, host: str, port: int) -> str:
+    """Returns a sentence that says why it cannot listen, and what to do."""
+    if error.errno == errno.EADDRINUSE:
+        return f"port {port} is in use: choose another one with --port; `olvido doctor` tells whether olvido has it"
+    if error.errno == errno.EACCES:
+        return f"port {port} is not for this user to open: choose one above 1023 with --port"
+    if isinstance(error, socket.gaierror) or error.errno == errno.EADDRNOTAVAIL:
+        return f"{host} is no address of this machine: choose another one with --host"
+    return f"cannot listen on {host}:{port}: {error.strerror or error}"
 
 
 def base_url(sock: socket.socket) -> str:

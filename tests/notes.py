@@ -4,7 +4,8 @@ An item is `SECTION/NUMBER`, as in the table's first column. A test says which o
 
     @pytest.mark.note("1.1/4", "7 SÍ/5")
 
-The tables' last column is made of that. `--write` writes it; without it the command ends with 1 if one is out of date.
+The tables' last column is made of that, and `deploy/docs/notes.md` of the tables. `--write` writes them; without it the
+command ends with 1 if one is out of date.
 """
 
 import ast
@@ -19,6 +20,7 @@ MEMORY, FILES, DESK = (ROOT / "proxy" / room / "README.md" for room in ("memory"
 NOTES = (MEMORY, FILES, DESK)
 HEADING = "| § "
 NO_TEST = "—"
+INDEX = ROOT / "deploy" / "docs" / "notes.md"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,15 +88,36 @@ def written(text: str, tests: Mapping[str, Sequence[str]]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def index(texts: Mapping[Path, str]) -> str:
+    """The document that leads to the tables: the sections of each, how many items they have, how many a test holds."""
+    lines = [
+        "# Notes",
+        "",
+        "Olvido is built from written notes. Each is a table, an item a line: what the note says, where the code does",
+        "it or why it does not, and the tests that hold it. Here are their sections; `make notes-table` writes this",
+        "page and the tables' last column.",
+    ]
+    for path, text in texts.items():
+        title = text.partition("\n")[0].removeprefix("# ")
+        place = Path("../..") / path.relative_to(ROOT)
+        lines += ["", f"## {title}", "", f"[`{path.relative_to(ROOT)}`]({place})", ""]
+        lines += ["| section | items | held by tests |", "|---|---:|---:|"]
+        sections: dict[str, list[Row]] = defaultdict(list)
+        for each in table(text):
+            sections[each.section].append(each)
+        for name, rows in sections.items():
+            lines.append(f"| § {name} | {len(rows)} | {sum(each.tests != NO_TEST for each in rows)} |")
+    return "\n".join(lines) + "\n"
+
+
 def main(arguments: Sequence[str]) -> int:
     tests, status = marked(ROOT), 0
-    for note in NOTES:
-        is_now = note.read_text(encoding="utf-8")
-        shall_be = written(is_now, tests)
+    tables = {note: written(note.read_text(encoding="utf-8"), tests) for note in NOTES}
+    for path, shall_be in (*tables.items(), (INDEX, index(tables))):
         if "--write" in arguments:
-            note.write_text(shall_be, encoding="utf-8")
-        elif is_now != shall_be:
-            print(f"{note.relative_to(ROOT)} is out of date: make notes-table")
+            path.write_text(shall_be, encoding="utf-8")
+        elif not path.exists() or path.read_text(encoding="utf-8") != shall_be:
+            print(f"{path.relative_to(ROOT)} is out of date: make notes-table")
             status = 1
     return status
 

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.notes import marked, table, written
+from tests.notes import ROOT, index, marked, table, written
 
 TEXT = """\
 # Memory
@@ -61,3 +61,9 @@ def test_the_last_column_is_written_and_nothing_else() -> None:
 
 def test_a_row_knows_its_section() -> None:
     assert [(row.section, row.item) for row in table(TEXT)] == [("1.1", "1.1/1"), ("1.1", "1.1/2"), ("7 NO", "7 NO/1")]
+
+
+def test_the_index_leads_to_each_table_and_counts_what_tests_hold() -> None:
+    told = index({ROOT / "proxy" / "a" / "README.md": TEXT})
+    assert "## Memory\n\n[`proxy/a/README.md`](../../proxy/a/README.md)" in told
+    assert "| § 1.1 | 2 | 1 |\n| § 7 NO | 1 | 0 |" in told

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import errno
 import hashlib
 import json
 import re
@@ -14,7 +15,7 @@ from typing import Any, Self
 import pytest
 
 from proxy.http.exchange import AsgiMessage, Receive, Send
-from proxy.server import Corked, base_url, listen
+from proxy.server import Corked, base_url, listen, why_not
 from proxy.server import server as server_of
 from tests.builders import config
 from tests.servers import eventually, run_proxy
@@ -424,6 +425,20 @@ def test_while_it_stops_an_idle_connection_may_ask_once_more_if_it_is_allowed_to
 def test_a_port_that_is_taken_is_an_error_before_anything_is_served() -> None:
     with contextlib.closing(listen(config(server={"port": 0}))) as taken, pytest.raises(OSError, match="in use"):
         listen(config(server={"port": taken.getsockname()[1]}))
+
+
+@pytest.mark.parametrize(
+    ("host", "error", "told"),
+    [
+        ("127.0.0.1", OSError(errno.EADDRINUSE, "in use"), "port 80 is in use: choose another one with --port"),
+        ("127.0.0.1", OSError(errno.EACCES, "denied"), "choose one above 1023 with --port"),
+        ("10.9.9.9", OSError(errno.EADDRNOTAVAIL, "no"), "10.9.9.9 is no address of this machine"),
+        ("nowhere", socket.gaierror(-2, "unknown"), "nowhere is no address of this machine"),
+        ("127.0.0.1", OSError(errno.ENOBUFS, "none"), "cannot listen on 127.0.0.1:80: none"),
+    ],
+)
+def test_why_it_cannot_listen_is_a_sentence_that_says_what_to_do(host: str, error: OSError, told: str) -> None:
+    assert told in why_not(error, host, 80)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,10 @@ auth.py      authentication: the token, or the cookie that a browser got for it;
 parts.py     what the handlers share: authentication, the live feed, a thread for long work
 codec.py     decodes queries and bodies to typed structs; encodes ledger rows and sums as JSON
 
-ledger.py    sums over time; requests and conversations, one request message by message; the live stream
+ledger.py    sums over time; requests and conversations; the live stream
+request.py   one request, message by message
+verdict.py   what it came to beside pass-through, and why
+attempts.py  requests that an SDK made again after a failure
 memory.py    remembered facts: list, add, change, confirm, forget; the reuse log, and reports that an answer was wrong
 files.py     folders of memory as files: their state, their last syncs, deletions that wait
 jobs.py      memory with a model's help: its jobs, their undoing, what it costs; digests and events

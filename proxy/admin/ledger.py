@@ -8,9 +8,6 @@
             It begins with a whole point: `from` says where
     GET /admin/api/requests?scope=&session=&before=&limit=
             newest first; `next` is the `before` of the next page
-    GET /admin/api/requests/{id}?scope=
-            how its prompt came to be: what of each message was sent, and why; with texts while they are kept; and
-            `rounds`, in which the model called tools of ours and of which the client saw nothing
     GET /admin/api/live
             server-sent events. `requests`: the new ones, oldest first; `totals`: of the minute that runs, and of the
             last sixty; a comment now and then, so that nobody takes a quiet stream for a dead one. It ends when the
@@ -19,20 +16,19 @@
             conversations whose last request was before a moment, latest first
     GET /admin/api/sessions/{session}?scope=&before=
             one: its requests, oldest first, and the tree of its turns; of more than 500 requests the newest, `next` is
-            the `before` of older ones
+            the `before` of older ones. `attempts`: of requests that an SDK made again, the first try, by request
 
 A name may be a conversation's in several scopes; without a scope the latest is meant.
 """
 
-import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
-from functools import partial
 from time import time
 from typing import Annotated, Literal
 
 import msgspec
 
+from proxy.admin.attempts import first_of_each
 from proxy.admin.codec import (
     Asked,
     Moment,
@@ -45,20 +41,12 @@ from proxy.admin.codec import (
     sums_json,
     total,
 )
-from proxy.admin.desk import hidden_rounds
 from proxy.admin.parts import Admin
 from proxy.config import shows_content
-from proxy.context import layout
-from proxy.context.layout import ExplainedMessage
 from proxy.errors import BadRequest, UnknownRoute
-from proxy.http.access import KEYS
 from proxy.http.exchange import Call
-from proxy.protocol.message import message_of, unpacked
-from proxy.protocol.request import parse
 from proxy.storage.base import Dimension, Width
-from proxy.types import Answer, Bucket, Contents, Headers, Json, LedgerRow, Message, Sums, TurnCard
-
-log = logging.getLogger(__name__)
+from proxy.types import Answer, Bucket, Headers, Json, Sums, TurnCard
 
 HOUR, DAY = 3_600.0, 86_400.0
 USUAL_SPAN, MOST_SPAN = HOUR, 20 * 366 * DAY
@@ -175,12 +163,6 @@ class RequestsAsked(Asked, frozen=True):
     limit: Annotated[int, msgspec.Meta(ge=1, le=MOST_REQUESTS)] = USUAL_REQUESTS
 
 
-class RequestAsked(Asked, frozen=True):
-    """Parameters of a request."""
-
-    scope: str | None = None
-
-
 class SessionsAsked(Asked, frozen=True):
     """Parameters of the list of conversations."""
 
@@ -189,9 +171,10 @@ class SessionsAsked(Asked, frozen=True):
     limit: Annotated[int, msgspec.Meta(ge=1, le=MOST_SESSIONS)] = USUAL_SESSIONS
 
 
-class SessionAsked(RequestAsked, frozen=True):
+class SessionAsked(Asked, frozen=True):
     """Parameters of a conversation."""
 
+    scope: str | None = None
     before: RowNumber | None = None
 
 
@@ -204,33 +187,6 @@ async def requests(call: Call, admin: Admin, asked: RequestsAsked) -> Answer:
     return await as_json_offloaded(
         admin.services, lambda: {"requests": [row_json(number, row) for number, row in found], "next": after}
     )
-
-
-async def request(call: Call, admin: Admin, asked: RequestAsked) -> Answer:
-    """Answers with one request, and the fate of each of its messages."""
-    services = admin.services
-    request_id = call.parameters["id"]
-    row = await services.storage.accounts.row(request_id, asked.scope)
-    if row is None:
-        raise UnknownRoute(f"There is no request {request_id[:40]!r}.")
-    contents: Contents | None = None
-    if shows_content(services.config):
-        contents = await services.storage.contents.get(row.scope, row.request_id)
-    rounds = await hidden_rounds(services, row)
-    call.watch.start()
-    return await as_json_offloaded(services, partial(_looked_into, row, contents, services.counter.message, rounds))
-
-
-def _looked_into(
-    row: LedgerRow, contents: Contents | None, tokens: Callable[[Message], int], rounds: Callable[[], Json]
-) -> Json:
-    told = NOTHING_KEPT
-    try:
-        if contents is not None:
-            told = explained(row, contents, tokens)
-    except (BadRequest, ValueError):  # a body that was recorded is one that was read; its rules may have changed since
-        log.warning("a kept request can't be read", extra={"request": row.request_id})
-    return {"request": row_json(None, row, whole=True), **told, "rounds": rounds()}
 
 
 async def live(call: Call, admin: Admin, asked: Asked) -> Answer:
@@ -269,7 +225,9 @@ async def session(call: Call, admin: Admin, asked: SessionAsked) -> Answer:
     def told() -> Json:
         theirs = [row_json(number, row, whole=True) for number, row in reversed(found)]
         turns = [_turn(card, with_text=with_text) for card in cards]
-        return {"scope": scope, "session": name, "requests": theirs, "turns": turns, "next": after}
+        tried = first_of_each([row for _, row in reversed(found)])
+        head = {"scope": scope, "session": name, "next": after}
+        return {**head, "requests": theirs, "turns": turns, "attempts": tried}
 
     return await as_json_offloaded(services, told)
 
@@ -277,48 +235,3 @@ async def session(call: Call, admin: Admin, asked: SessionAsked) -> Answer:
 def _turn(card: TurnCard, *, with_text: bool) -> Json:
     told = {"link": card.link.hex(), "parent": card.parent.hex(), "turn": card.turn, "at": card.at}
     return {**told, "begins": card.begins} if with_text else told
-
-
-NOTHING_KEPT: Mapping[str, Json] = {
-    "has_content": False,
-    "messages": [],
-    "head": "",
-    "volatile": "",
-    "sent": [],
-    "answer": None,
-    "headers": {},
-}
-
-_SECRET = KEYS | {"cookie", "proxy-authorization"}
-
-
-def explained(row: LedgerRow, contents: Contents, tokens: Callable[[Message], int]) -> Mapping[str, Json]:
-    """Explains a request message by message. `tokens` counts those of a message. Raises BadRequest if the body is none,
-    and ValueError if the fates can't be read."""
-    request = parse(contents.body)
-    sent = unpacked(contents.sent) if contents.sent else None
-    found = layout.explained(request.messages, layout.unpack(contents.fates) if contents.fates else None, tokens)
-    went = (sent or request.messages) if row.source == "upstream" else ()
-    return {
-        "has_content": True,
-        "messages": [_message(seen, said) for seen, said in zip(found.messages, request.messages, strict=True)],
-        "head": found.head,
-        "volatile": found.volatile,
-        "sent": [{"role": said.role, "text": said.text} for said in went],
-        "answer": (answer.text or None) if (answer := message_of(contents.answer)) is not None else None,
-        # They are not among those that are kept. Should that ever change, they are not shown.
-        "headers": {name: value for name, value in contents.headers.items() if name.lower() not in _SECRET},
-    }
-
-
-def _message(seen: ExplainedMessage, said: Message) -> Json:
-    return {
-        "index": seen.index,
-        "role": seen.role,
-        "tokens": seen.tokens,
-        "fate": seen.fate,
-        "why": seen.why,
-        "text": said.text or None,
-        "images": sum(part.kind == "image" for part in said.parts),
-        "calls": [{"name": call.name, "arguments": call.arguments or ""} for call in said.tool_calls],
-    }

@@ -21,7 +21,7 @@ from operator import attrgetter
 from time import perf_counter, time
 from typing import Any, TypeVar
 
-from proxy.admin import desk, files, jobs, ledger, memory, what_if
+from proxy.admin import desk, files, jobs, ledger, memory, request, what_if
 from proxy.admin.auth import COOKIE, COOKIE_SECONDS
 from proxy.admin.codec import Asked, as_json, decoded, without_body
 from proxy.admin.parts import Admin
@@ -132,7 +132,7 @@ ROUTES = (
     _route("GET scopes", ledger.scopes, ledger.ScopesAsked),
     _route("GET summary", ledger.summary, ledger.SummaryAsked),
     _route("GET requests", ledger.requests, ledger.RequestsAsked),
-    _route("GET requests/{id}", ledger.request, ledger.RequestAsked),
+    _route("GET requests/{id}", request.request, request.RequestAsked),
     _route("GET live", ledger.live, Asked),
     _route("GET sessions", ledger.sessions, ledger.SessionsAsked),
     _route("GET sessions/{session:path}", ledger.session, ledger.SessionAsked),  # a client's name may have a slash

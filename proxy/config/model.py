@@ -259,7 +259,9 @@ class Log(Section):
     """Severity and form of log lines."""
 
     level: Literal["debug", "info", "warning", "error"] = setting("info", "Least severity that is logged.")
-    format: Literal["json", "text"] = setting("json", "One JSON object a line, or text for people.")
+    format: Literal["auto", "json", "text"] = setting(
+        "auto", "`json`: an object a line. `text`: for people. `auto`: text on a terminal, else JSON."
+    )
     contents: Literal[False] = setting(False, "Always false: contents of messages are never logged.")
 
 

@@ -1,15 +1,17 @@
-"""Logs: one line a record, JSON or text, UTC, bounded, with anything that looks like a key struck out.
+"""Logs: one line a record, JSON or text, UTC, bounded, with anything that looks like a key struck out. Text is for a
+person at a terminal, where it has colours; whoever collects logs gets JSON.
 
 No code of ours puts a key or the contents of a message into a log. `redact` is the last net, for what a library or a
 traceback says: it is applied to every string of a record on its way out, whichever logger it came from.
 """
 
 import logging
+import os
 import re
 import sys
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import islice
 from typing import Any, Literal, TextIO
 
@@ -29,14 +31,27 @@ _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", 
 _SECRET_NAME = re.compile(r"(?i)(^|[_-])(authorization|cookie|credential|password|secret|token|api[_-]?key)$")
 
 
-def setup(level: str = "info", style: Literal["json", "text"] = "json", stream: TextIO | None = None) -> None:
-    """Routes every logger, uvicorn's included, to `stream` (standard error by default). Calling it again replaces what
-    it set up before, and leaves handlers of others alone."""
+Style = Literal["auto", "json", "text"]
+
+_DIM, _RESET = "\x1b[2m", "\x1b[0m"
+_COLOURS = {"debug": _DIM, "info": "\x1b[32m", "warning": "\x1b[33m", "error": "\x1b[1;31m", "critical": "\x1b[1;31m"}
+
+
+def setup(
+    level: str = "info",
+    style: Style = "auto",
+    stream: TextIO | None = None,
+    environ: Mapping[str, str] = os.environ,
+) -> None:
+    """Routes every logger, uvicorn's included, to `stream` (standard error by default). `auto` is text on a terminal
+    and JSON elsewhere. Calling it again replaces what it set up before, and leaves handlers of others alone."""
     root = logging.getLogger()
     for handler in [handler for handler in root.handlers if isinstance(handler, _Handler)]:
         root.removeHandler(handler)
-    handler = _Handler(stream or sys.stderr)
-    handler.setFormatter(Lines(style))
+    out = stream or sys.stderr
+    is_text = style == "text" or (style == "auto" and out.isatty())
+    handler = _Handler(out)
+    handler.setFormatter(Lines("text" if is_text else "json", coloured=is_text and has_colours(out, environ)))
     root.addHandler(handler)
     root.setLevel(level.upper())
     for name in ("uvicorn", "uvicorn.error", "uvicorn.access"):
@@ -46,6 +61,11 @@ def setup(level: str = "info", style: Literal["json", "text"] = "json", stream: 
         logger.setLevel(logging.NOTSET)
     for name in ("httpx", "httpcore", "aiohttp", "asyncio", "watchfiles"):  # they log URLs, headers, files all the time
         logging.getLogger(name).setLevel(max(logging.WARNING, root.level))
+
+
+def has_colours(stream: TextIO, environ: Mapping[str, str]) -> bool:
+    """Returns True for a terminal that shows colours, whose owner wants them (https://no-color.org)."""
+    return stream.isatty() and not environ.get("NO_COLOR") and environ.get("TERM") != "dumb"
 
 
 class _Handler(logging.StreamHandler[TextIO]):
@@ -59,12 +79,12 @@ class Lines(logging.Formatter):
 
     json   `{"time", "level", "logger", "message", "error"?, …extra}`, one object a line
     text   `time level logger message key=value …` for people, a traceback indented below; control characters are
-           written as escapes, so that no message can pretend to be another line
+           written as escapes, so that no message can pretend to be another line; `coloured`: by severity
     """
 
-    def __init__(self, style: Literal["json", "text"]) -> None:
+    def __init__(self, style: Literal["json", "text"], *, coloured: bool = False) -> None:
         super().__init__()
-        self._render = _as_json if style == "json" else _as_text
+        self._render = _as_json if style == "json" else partial(_as_text, coloured=coloured)
 
     def format(self, record: logging.LogRecord) -> str:
         """The record as a line."""
@@ -79,10 +99,12 @@ def _as_json(fields: dict[str, Any]) -> str:
     return msgspec.json.encode(fields).decode()
 
 
-def _as_text(fields: dict[str, Any]) -> str:
+def _as_text(fields: dict[str, Any], *, coloured: bool) -> str:
     error = fields.pop("error", "")
-    head = f"{fields.pop('time')} {fields.pop('level'):<8} {fields.pop('logger')} {_printable(fields.pop('message'))}"
-    extras = "".join(f" {_printable(name)}={_printable(value)}" for name, value in fields.items())
+    at, level, logger, message = (fields.pop(name) for name in ("time", "level", "logger", "message"))
+    dim, colour, reset = (_DIM, _COLOURS.get(level, ""), _RESET) if coloured else ("", "", "")
+    head = f"{dim}{at}{reset} {colour}{level:<8}{reset} {dim}{logger}{reset} {_printable(message)}"
+    extras = "".join(f" {dim}{_printable(name)}={reset}{_printable(value)}" for name, value in fields.items())
     return "\n    ".join([head + extras, *(_printable(line) for line in error.splitlines())])
 
 

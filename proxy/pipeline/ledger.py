@@ -177,7 +177,7 @@ def _passed_through(tokens: PromptTokens, counted: Usage, price: Price) -> float
 
 
 # Prefixes of the request headers that are kept. Never one that may carry a key.
-SHOWN_HEADERS = ("x-olvido-", "user-agent", "cache-control")
+SHOWN_HEADERS = ("x-olvido-", "user-agent", "cache-control", "x-stainless-retry-count")
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,6 +36,7 @@ from proxy.types import (
     ReuseEntry,
     SessionCard,
     StoredAnswer,
+    Sums,
     TurnCard,
     Vector,
 )
@@ -250,6 +251,12 @@ class Accounts(Protocol):
 
     async def row(self, request_id: str, scope: str | None = None) -> LedgerRow | None:
         """Returns the row of a request, or None."""
+
+    async def between(self, scope: str, session: str, start: float, end: float) -> list[LedgerRow]:
+        """Returns the rows of a conversation that came within [start, end], oldest first."""
+
+    async def until(self, scope: str, session: str, end: float) -> Sums:
+        """Returns the sums of a conversation's rows that came by `end`."""
 
     async def last(self) -> int:
         """Returns the number of the newest row; 0 if there is none."""

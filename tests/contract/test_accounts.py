@@ -235,6 +235,29 @@ class TestRows:
         assert await kept.accounts.row("r2", "a/") is None
         assert await kept.accounts.row("r3") is None
 
+    @pytest.mark.parametrize(
+        ("start", "end", "found"),
+        [(0, 9, ["r1", "r3", "r4"]), (1, 2, ["r3", "r4"]), (2, 2, ["r4"]), (3, 9, []), (-9, 0.5, ["r1"])],
+    )
+    async def test_rows_of_a_session_come_by_time(self, kept: Kept, start: float, end: float, found: list[str]) -> None:
+        theirs = [row(1), row(4, LONG_AGO + 2), row(3, LONG_AGO + 1)]
+        others = [row(5, session="t"), row(6, scope="b/")]
+        await kept.write(*theirs, *others)
+        rows = await kept.accounts.between("a/", "s", LONG_AGO + start, LONG_AGO + end)
+        assert [each.request_id for each in rows] == found
+
+    async def test_a_session_is_added_up_until_a_moment(self, kept: Kept) -> None:
+        managed: dict[str, Any] = {"plan": "managed", "mechanisms": {"window": 9, "recall": 4}}
+        theirs = [
+            row(1, cost_saved=0.5, **managed),
+            row(2, LONG_AGO + 1, cost_saved=-0.25, **managed),
+            row(3, LONG_AGO + 2, source="exact", tokens_sent=0, cost=0.0, cost_saved=0.75),
+        ]
+        await kept.write(*theirs, row(4, session="t"), row(5, scope="b/"))
+        for until, many in ((-1, 0), (0, 1), (1.5, 2), (2, 3)):
+            assert await kept.accounts.until("a/", "s", LONG_AGO + until) == total(theirs[:many])
+        assert await kept.accounts.until("a/", "u", TO_COME) == Sums()
+
 
 class TestSessions:
     async def test_sessions_come_latest_first_a_page_at_a_time(self, kept: Kept) -> None:

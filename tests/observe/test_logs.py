@@ -1,5 +1,6 @@
 import io
 import logging
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proxy.config.upstreams import redact
-from proxy.observe.logs import MAX_LINE, Lines, setup
+from proxy.observe.logs import MAX_LINE, Lines, Style, setup
 
 KEY = "sk-0123456789abcdef"
 NAMED_AFTER_A_KEY: dict[str, Any] = {f"field {KEY}": 1}
@@ -55,6 +56,41 @@ def test_a_json_line_has_utc_time_level_logger_message_and_the_extra_fields() ->
 def test_a_text_line_says_the_same() -> None:
     line = Lines("text").format(record("served", request="r1", status=200))
     assert line == "2023-11-14T22:13:20.500Z info     proxy.test served request=r1 status=200"
+
+
+class Screen(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(
+    ("style", "out", "environ", "begins"),
+    [
+        ("auto", Screen, {}, "\x1b[2m20"),
+        ("auto", Screen, {"NO_COLOR": "1"}, "20"),
+        ("auto", Screen, {"NO_COLOR": ""}, "\x1b[2m20"),  # as its site says: an empty one is none
+        ("auto", Screen, {"TERM": "dumb"}, "20"),
+        ("auto", io.StringIO, {}, "{"),
+        ("json", Screen, {}, "{"),
+        ("text", io.StringIO, {}, "20"),
+        ("text", Screen, {}, "\x1b[2m20"),
+    ],
+)
+def test_a_terminal_gets_text_with_colours_and_all_else_json(
+    style: Style, out: type[io.StringIO], environ: dict[str, str], begins: str, stream: io.StringIO
+) -> None:
+    screen = out()
+    setup("info", style, screen, environ)
+    logging.getLogger("proxy").warning("said", extra={"field": "x"})
+    setup("info", "json", stream)
+    assert screen.getvalue().startswith(begins)
+
+
+def test_colours_change_nothing_of_what_a_line_says() -> None:
+    made = record("served\x1b[31m", error=failure("the reason"), request="r1")
+    coloured, plain = (Lines("text", coloured=each).format(made) for each in (True, False))
+    assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == plain
+    assert coloured.count("\x1b") == 8
 
 
 def test_a_message_cannot_pretend_to_be_another_line() -> None:
@@ -180,6 +216,7 @@ def test_every_record_is_one_bounded_line(message: str, extra: dict[str, Any], t
     assert "\n" not in line
     assert msgspec.json.decode(line)["logger"] == "proxy.test"
     assert len(Lines("text").format(made).encode()) <= MAX_LINE
+    assert len(Lines("text", coloured=True).format(made).encode()) <= MAX_LINE
 
 
 def test_a_long_record_is_cut_but_its_end_is_told() -> None:

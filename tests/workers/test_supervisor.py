@@ -49,7 +49,7 @@ def test_a_port_that_is_taken_is_one_line(tmp_path: Path, caplog: pytest.LogCapt
         port = taken.getsockname()[1]
         assert run(written(tmp_path), {"port": port, "workers": 2}) == 1
     (record,) = [each for each in caplog.records if each.levelname == "ERROR"]
-    assert record.getMessage() == "cannot listen"
+    assert record.getMessage().startswith(f"port {port} is in use: choose another one with --port")
     assert list(run_time.iterdir()) == []
 
 

@@ -9,7 +9,7 @@ from proxy.storage.base import Dimension
 from proxy.storage.database import Database
 from proxy.storage.postgres.database import SCOPE_ID
 from proxy.storage.stores.accounts import BEGINNING, AccountStatements, DatabaseAccounts
-from proxy.storage.stores.ledger import READ, SUMS
+from proxy.storage.stores.ledger import COLUMNS, ENCODED, MEASURES, READ, SUMS
 from proxy.storage.stores.whose import OWNERS, Whose
 from proxy.types import Sums
 
@@ -77,13 +77,19 @@ def _buckets(by: Dimension) -> str:
 
 def _sum(name: str) -> str:
     """Returns the SQL of a sum: of whole numbers PostgreSQL makes a decimal."""
-    return f'sum("{name}")::{"float8" if isinstance(_DEFAULTS[name], float) else "bigint"}'
+    return _sum_of(name, f'sum("{name}")')
+
+
+def _sum_of(name: str, added_up: str) -> str:
+    return f"({added_up})::{'float8' if isinstance(_DEFAULTS[name], float) else 'bigint'}"
 
 
 _DEFAULTS = {each.name: each.default for each in fields(Sums)}
 BUCKETS: Mapping[Dimension, str] = {by: _buckets(by) for by in get_args(Dimension)}
 
 _ROWS = f"SELECT {READ} FROM ledger JOIN scopes ON scopes.id = ledger.scope_id"  # noqa: S608 (same)
+_OF_SESSION = rows_of("ledger")["scope's session"]
+_MEASURED = tuple(zip(SUMS, MEASURES, strict=True))
 _CARDS = f"""
     SELECT scopes.name, sessions.name, first_at, last_at, {_LISTED}
     FROM session_sums JOIN sessions ON sessions.id = session_sums.session_id
@@ -118,6 +124,16 @@ STATEMENTS = AccountStatements(
             SELECT * FROM ledger WHERE scope_id = owners.id AND request_id = %(request)s OFFSET 0
         ) AS ledger
         JOIN scopes ON scopes.id = ledger.scope_id LIMIT 1
+    """,  # noqa: S608 (same)
+    between=f"""
+        {_ROWS} WHERE {_OF_SESSION} AND ledger.at BETWEEN %(start)s AND %(end)s ORDER BY ledger.at, ledger.id
+    """,
+    until=f"""
+        SELECT {", ".join(_sum_of(name, f"coalesce(sum({measure}), 0)") for name, measure in _MEASURED)}
+        FROM (
+            SELECT {", ".join(name for name in COLUMNS if name not in ENCODED)}, mechanisms::jsonb AS mechanisms
+            FROM ledger WHERE {_OF_SESSION} AND ledger.at <= %(end)s
+        ) AS theirs
     """,  # noqa: S608 (same)
     last="SELECT max(id) FROM ledger",
     sessions=f"{_CARDS} WHERE last_at < %(before)s ORDER BY last_at DESC LIMIT %(limit)s",

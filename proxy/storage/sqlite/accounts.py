@@ -7,7 +7,7 @@ from proxy.storage.base import Dimension
 from proxy.storage.database import Database
 from proxy.storage.sqlite.database import SCOPE_ID, rows_of
 from proxy.storage.stores.accounts import BEGINNING, AccountStatements, DatabaseAccounts
-from proxy.storage.stores.ledger import LISTED, READ, SUMS
+from proxy.storage.stores.ledger import LISTED, MEASURES, READ, SUMS
 from proxy.storage.stores.whose import OWNERS
 
 
@@ -77,6 +77,12 @@ ROW_OF_ANY = f"""
     CROSS JOIN scopes ON scopes.id = ledger.scope_id
     LIMIT 1
 """  # noqa: S608 (same)
+_OF_SESSION = rows_of("ledger")["scope's session"]
+BETWEEN = f"{_ROWS} WHERE {_OF_SESSION} AND ledger.at BETWEEN :start AND :end ORDER BY ledger.at, ledger.id"
+UNTIL = f"""
+    SELECT {", ".join(f"coalesce(sum({measure}), 0)" for measure in MEASURES)}
+    FROM ledger WHERE {_OF_SESSION} AND ledger.at <= :end
+"""  # noqa: S608 (same)
 LAST_ROW = "SELECT max(id) FROM ledger"
 
 _CARDS = f"""
@@ -103,6 +109,8 @@ STATEMENTS = AccountStatements(
     rows=ROWS,
     row=ROW,
     row_of_any=ROW_OF_ANY,
+    between=BETWEEN,
+    until=UNTIL,
     last=LAST_ROW,
     sessions=SESSIONS,
     sessions_of_scope=SESSIONS_OF_SCOPE,

@@ -31,6 +31,8 @@ class AccountStatements:
     rows: Mapping[Whose, str]  # READ of the ledger, newest first, by `scope` and `session`
     row: str  # READ, by `request` and `scope`
     row_of_any: str  # READ, by `request`
+    between: str  # READ, by `scope`, `session`, `start` and `end`; oldest first
+    until: str  # the sums of MEASURES, by `scope`, `session` and `end`
     last: str  # the highest number of a row, or NULL
     # Scope, session, times of its first and last request, SUMS; latest first.
     sessions: str
@@ -73,6 +75,14 @@ class DatabaseAccounts(Store):
         statement = self._statements.row_of_any if scope is None else self._statements.row
         values = {"request": request_id, "scope": scope}
         return next(iter(await self._rows(statement, values, lambda row: numbered(row)[1])), None)
+
+    async def between(self, scope: str, session: str, start: float, end: float) -> list[LedgerRow]:
+        values = {"scope": scope, "session": session, "start": start, "end": end}
+        return await self._rows(self._statements.between, values, lambda row: numbered(row)[1])
+
+    async def until(self, scope: str, session: str, end: float) -> Sums:
+        values = {"scope": scope, "session": session, "end": end}
+        return (await self._rows(self._statements.until, values, lambda row: Sums(*row)))[0]
 
     async def last(self) -> int:
         return (await self._rows(self._statements.last, (), itemgetter(0)))[0] or 0

@@ -1,0 +1,61 @@
+"""The tree of commands: what is told to whom asks, and to whom does not know what to ask."""
+
+import argparse
+from collections.abc import Iterator
+
+import pytest
+
+from proxy.cli import main
+from proxy.cli.parser import FIRST, GROUPS, tree
+
+NAMES = [each.name for _, commands in GROUPS for each in commands]
+
+
+def test_alone_it_says_what_to_begin_with_and_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 0
+    said = capsys.readouterr().out
+    for command, text in FIRST:
+        assert command in said
+        assert text in said
+    assert all(name in said for name in NAMES)
+    assert len(said.splitlines()) <= 20
+    assert max(map(len, said.splitlines())) <= 110
+
+
+def test_the_help_of_all_has_a_line_for_each_command(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["--help"])
+    assert ended.value.code == 0
+    lines = capsys.readouterr().out.splitlines()
+    for _, commands in GROUPS:
+        for each in commands:
+            assert sum(line.split() == [each.name, *each.help.split()] for line in lines) == 1
+
+
+def test_every_command_is_named_once_and_what_to_begin_with_exists() -> None:
+    assert len(set(NAMES)) == len(NAMES)
+    assert {command.split()[1] for command, _ in FIRST} <= set(NAMES)
+
+
+@pytest.mark.parametrize("group", ["memory", "db"])
+def test_a_group_of_commands_alone_tells_which_there_are(group: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main([group])
+    assert ended.value.code == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert f"usage: olvido {group}" in said.err
+    assert all(name in said.err for name in {"memory": ["list", "forget"], "db": ["upgrade", "copy"]}[group])
+
+
+def parsers(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
+    yield parser
+    for action in parser._actions:  # noqa: SLF001 (argparse has no other way)
+        if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001 (as above)
+            for below in action.choices.values():
+                yield from parsers(below)
+
+
+@pytest.mark.parametrize("parser", [*parsers(tree())], ids=lambda parser: parser.prog)
+def test_every_help_can_be_rendered(parser: argparse.ArgumentParser) -> None:
+    assert parser.format_help().startswith("usage: olvido")
