@@ -124,6 +124,32 @@ async def _warmed(config: Config, executor: Executor, library: Library) -> None:
         gc.freeze()
 
 
+def _mirror(
+    config: Config,
+    router: Router,
+    requests: OwnRequests,
+    storage: Storage,
+    embedder: Embedder,
+    executor: Executor,
+    library: Library,
+) -> Mirror | None:
+    if (quality := config.quality) is None or not quality.share or not storage.quality.keeps:
+        return None
+    judge = quality.judge
+    return Mirror(
+        quality,
+        requests,
+        router,
+        storage.quality,
+        embedder,
+        executor,
+        foreign_writes=storage.database.foreign_writes,
+        has_forgotten=library.has_forgotten,
+        keeps_texts=storage.contents.keeps,
+        judge=None if judge is None else UpstreamJudge(judge, router, requests, reason="quality_judge"),
+    )
+
+
 def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
     config: Config,
     *,
@@ -258,21 +284,6 @@ def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
             told=lambda result: metrics.of(metrics.reuse_judged, result).inc(),
             tasks=tasks,
         )
-    mirror = None
-    if (quality := config.quality) is not None and quality.share > 0 and storage.quality.keeps:
-        judge_of = quality.judge
-        mirror = Mirror(
-            quality,
-            own_requests,
-            router,
-            storage.quality,
-            embedder,
-            executor,
-            foreign_writes=database.foreign_writes,
-            has_forgotten=library.has_forgotten,
-            keeps_texts=storage.contents.keeps,
-            judge=judge_of and UpstreamJudge(judge_of, router, own_requests, reason="quality_judge"),
-        )
     curator = None
     if model is not None and arming is not None:
         asked = UpstreamMemoryModel(model, router, own_requests, executor)
@@ -314,7 +325,7 @@ def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
         desks=desks,
         files=files,
         curator=curator,
-        mirror=mirror,
+        mirror=_mirror(config, router, own_requests, storage, embedder, executor, library),
         verifier=Verifier(config.reuse.intent, embedder, own_requests),
         recorder=recorder,
         tasks=tasks,

@@ -3,8 +3,8 @@
     python -m tests.bench.quality [--misses] [--no-vectors]
 
 The pairs (`tests/quality/pairs.jsonl`, Spanish and English) were written and labelled before the comparison was: half
-of each language is for development (`Pair.is_held_out`), the others are held out. Precision and recall are those of finding an answer
-that has *not* held, which is what somebody would look at.
+of each language is for development, the others are held out (`Pair.is_held_out`). Precision and recall are those of
+finding an answer that has *not* held, which is what somebody would look at.
 """
 
 import argparse
@@ -115,7 +115,9 @@ def main() -> int:
     if options.misses:
         for pair, each in zip(every, made, strict=True):
             if pair.held != each.held and not pair.is_held_out:
-                print(f"{pair.id} {pair.phenomenon}: {each.reason} {each.measures}\n  {pair.original}\n  {pair.managed}")
+                print(
+                    f"{pair.id} {pair.phenomenon}: {each.reason} {each.measures}\n  {pair.original}\n  {pair.managed}"
+                )
     return 0
 
 

@@ -33,7 +33,9 @@ _READ = f"""
     SELECT quality.number, scopes.name, {", ".join(_PLAIN)}, {", ".join(_DECIDED)}, measures, texts
     FROM quality JOIN scopes ON scopes.id = quality.scope_id
 """  # noqa: S608 (same)
-_RECENT = f"{_READ} WHERE {{whose}} AND quality.number < :before AND {{which}} ORDER BY quality.number DESC LIMIT :limit"
+_RECENT = (
+    f"{_READ} WHERE {{whose}} AND quality.number < :before AND {{which}} ORDER BY quality.number DESC LIMIT :limit"
+)
 _GET = f"{_READ} WHERE {{whose}} AND request_id = :request ORDER BY quality.number DESC LIMIT 1"
 _SUMS = """
     SELECT count(*), coalesce(sum(held), 0), coalesce(sum(cost), 0.0) FROM quality
