@@ -11,7 +11,7 @@ from pathlib import Path
 import tiktoken
 
 from proxy.config import Config
-from proxy.config.upstreams import table
+from proxy.config.upstreams import named_models, table
 from proxy.context.planner import Planner
 from proxy.curation.arming import Arming
 from proxy.curation.concluding import Concluding
@@ -31,7 +31,9 @@ from proxy.memory.learn import Learner, Obedience
 from proxy.memory.library import Library
 from proxy.memory.vectors import VectorQueue
 from proxy.memory.warming import warm
+from proxy.observe.ledger import LedgerTotals
 from proxy.observe.metrics import Metrics
+from proxy.observe.totals import ledger_name
 from proxy.pipeline import Services
 from proxy.pipeline.commanding import Commander
 from proxy.pipeline.desk import Desks
@@ -41,6 +43,7 @@ from proxy.pipeline.memory_model import UpstreamMemoryModel
 from proxy.pipeline.mirror import Mirror
 from proxy.pipeline.own_requests import OwnRequests, UpstreamJudge, Verifier
 from proxy.pipeline.record import AnsweredScopes, Keep, Recorder
+from proxy.pipeline.unmanaged import Unmanaged
 from proxy.protocol.chat import Chains
 from proxy.reuse.intent import Intent
 from proxy.reuse.judging import Judging
@@ -166,6 +169,7 @@ def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
 ) -> Services:
     """Returns all services around parts that are open. `keep`: replaces the keeper of request contents."""
     router = Router(upstreams, reject_unknown=config.server.unknown_model == "reject")
+    metrics.expect({upstream.name: named_models(upstream) for upstream in config.upstreams})
     answered = AnsweredScopes(storage.has_scope)
     erasures = storage.database.erasures
     partitions = Partitions(
@@ -312,6 +316,7 @@ def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
         origins=OriginPolicy(config),
         router=router,
         metrics=metrics,
+        totals=LedgerTotals(storage.accounts, metrics, tasks, ledger_name(storage.secret)),
         answered=answered,
         chains=Chains(),
         intent=intent,
@@ -328,6 +333,7 @@ def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
         mirror=_mirror(config, router, own_requests, storage, embedder, executor, library),
         verifier=Verifier(config.reuse.intent, embedder, own_requests),
         recorder=recorder,
+        unmanaged=Unmanaged(answered, storage, metrics, router, tasks, executor),
         tasks=tasks,
         executor=executor,
         counter=counter,

@@ -7,6 +7,8 @@
             pairs, newest first, without their texts; `only=lost`: those whose answer has not held
     GET /admin/api/quality/pairs/{id}?scope=
             the pair of a request, with both answers where contents are shown
+
+What is shown here is an estimate, and says of how many pairs.
 """
 
 from dataclasses import asdict

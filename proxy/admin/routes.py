@@ -271,6 +271,8 @@ async def refresh(services: Services) -> None:
     # Many scopes may have many facts.
     statuses = await asyncio.to_thread(lambda: Counter[str](status(fact, now, ageing) for fact in held.facts))
     told.holding(statuses)
+    told.ready.set(storage.failing is None)
+    await services.totals.refresh()
 
 
 def watch(services: Services) -> LagMeter:

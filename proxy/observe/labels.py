@@ -21,8 +21,11 @@ MOST_MODELS = 100
 
 UPSTREAM = "its `name` in the configuration"
 MODEL = f"as the client names it, once an upstream has answered for it; `other` beyond {MOST_MODELS} of them"
+LEDGER = "a name of the database: the same for all processes and machines that share it"
+TOKENS = ("original", "sent", "cached", "billed", "completion")
 MEASURED = ("true", "false")
 SAVED_BY = ("exact", "intent", "context")
+ADDED_BY = ("context",)
 MECHANISM = tuple(each.name for each in fields(Mechanisms))
 RESULT = tuple(
     sorted(
@@ -36,7 +39,8 @@ RESULT = tuple(
 STAGE = (
     *("identify", "resume", "command", "obey", "exact", "intent", "desk", "plan", "assemble"),
     *("read_stream", "record", "store", "remember", "count", "ledger", "learn"),
-    *("archive", "contents", "retention", "verify", "judge", "memory", "end", "files", "tools", "quality"),
+    *("archive", "contents", "retention", "verify", "judge", "memory", "end", "files", "tools", "totals"),
+    "quality",
 )
 UPSTREAM_ERROR = "an HTTP status; `upstream_unreachable`, `upstream_broken`, `upstream_timeout`; `cut`: broke off"
 FACT: Sequence[str] = get_args(FactStatus)

@@ -51,7 +51,7 @@ _object = msgspec.json.Decoder(dict[str, Any])
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """What was known of a scope's forgetting when a request was mirrored."""
+    """The counts of a scope's forgetting when a request was mirrored."""
 
     told: int
     foreign: int

@@ -1,4 +1,4 @@
-"""What an answer holds: its numbers, its names and identifiers, its words of meaning, in forms that can be compared."""
+"""Holdings of an answer: its numbers, its names and identifiers, its words of meaning, in forms that can be compared."""
 
 import re
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ _COUNTED = 10  # up to here a number in words may only count what follows
 
 @dataclass(frozen=True, slots=True)
 class Holdings:
-    """What an answer holds, folded."""
+    """The holdings of an answer, folded."""
 
     numbers: frozenset[str]  # in figures, and large ones in words
     counts: frozenset[str]  # all of them: "three points" may be a list as well

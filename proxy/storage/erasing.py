@@ -53,6 +53,7 @@ TABLES = (
     "path_states",
     "contents",
     "ledger",
+    "aliases",
     "session_sums",
     "links",
     "sessions",

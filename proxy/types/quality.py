@@ -78,7 +78,7 @@ class QualityPair:
 
 @dataclass(frozen=True, slots=True)
 class HeldSums:
-    """What comparisons of a span of time add up to."""
+    """The sums of comparisons of a span of time."""
 
     pairs: int = 0
     held: int = 0

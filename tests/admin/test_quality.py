@@ -81,7 +81,7 @@ def test_a_pair_shows_both_answers_only_where_contents_are_shown(running: tuple[
 def test_what_was_not_compared_is_not_there(running: tuple[Proxy, ...]) -> None:
     proxy, off, _ = running
     put(proxy, "d1", scope="mine/")
-    assert error(proxy.http.get(f"{QUALITY}/pairs/d1", params={"scope": "yours/"}), 404)
-    assert error(proxy.http.get(QUALITY, params={"from": 10, "to": 5}), 400)
+    assert error(proxy.http.get(f"{QUALITY}/pairs/d1", params={"scope": "yours/"}))[0] == 404
+    assert error(proxy.http.get(QUALITY, params={"from": 10, "to": 5}))[0] == 400
     told = get(off)
     assert (told["is_on"], told["share"], "max_spend" in told) == (False, None, False)

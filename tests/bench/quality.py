@@ -71,7 +71,7 @@ async def similarities(of: Sequence[Pair]) -> list[float]:
     embedder = open_embedder(config(embedding=Embedding()))
     embedder.start()
     try:
-        while embedder.state == "warming":
+        while embedder.state == "warming":  # noqa: ASYNC110 (what it waits for tells nobody)
             await asyncio.sleep(0.05)
         vectors = await embedder.embed([text for pair in of for text in (pair.managed, pair.original)])
     finally:

@@ -73,7 +73,7 @@ class Answering:
 
 async def _events(said: str) -> AsyncIterator[str]:
     for word in said.split(" "):
-        yield f'data: {{"id":"c","object":"chat.completion.chunk","choices":[{{"index":0,"delta":{{"content":"{word} "}}}}]}}\n\n'
+        yield f'data: {{"id":"c","choices":[{{"index":0,"delta":{{"content":"{word} "}}}}]}}\n\n'
     yield 'data: {"id":"c","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n'
     yield 'data: {"id":"c","choices":[],"usage":{"prompt_tokens":120,"completion_tokens":12,"total_tokens":132}}\n\n'
     yield "data: [DONE]\n\n"

@@ -390,7 +390,9 @@ def test_a_damaged_one_is_a_request_or_none(position: int, removed: int, inserte
 
 
 def test_a_request_for_a_whole_answer_differs_in_nothing_else() -> None:
-    raw = b'{"model":"m","stream":true,"messages":[{"role":"user","content":"h\\u0069"}],"stream_options":{},"seed":1.0}'
+    raw = (
+        b'{"model":"m","stream":true,"messages":[{"role":"user","content":"h\\u0069"}],"stream_options":{},"seed":1.0}'
+    )
     whole = unstreamed(parse(raw))
     assert whole.raw == b'{"model":"m","messages":[{"role":"user","content":"h\\u0069"}],"seed":1.0}'
     assert (whole.stream, whole.wants_usage_chunk) == (False, False)
@@ -399,7 +401,12 @@ def test_a_request_for_a_whole_answer_differs_in_nothing_else() -> None:
 
 @pytest.mark.parametrize(
     ("fields", "limit"),
-    [({}, None), ({"max_tokens": 5}, 5), ({"max_completion_tokens": 7, "max_tokens": 5}, 7), ({"max_tokens": "5"}, None)],
+    [
+        ({}, None),
+        ({"max_tokens": 5}, 5),
+        ({"max_completion_tokens": 7, "max_tokens": 5}, 7),
+        ({"max_tokens": "5"}, None),
+    ],
 )
 def test_the_limit_of_an_answer_is_read_whatever_it_is_called(fields: dict[str, Any], limit: int | None) -> None:
     assert parse(body(user("hi"), **fields)).answer_limit == limit

@@ -60,7 +60,9 @@ def test_the_choice_is_a_share_and_stable() -> None:
 
 def test_who_is_chosen_at_a_share_is_chosen_at_a_larger_one() -> None:
     links = [number.to_bytes(16) for number in range(1_000)]
-    assert {link for link in links if is_drawn("a/", link, 0.1)} <= {link for link in links if is_drawn("a/", link, 0.3)}
+    assert {link for link in links if is_drawn("a/", link, 0.1)} <= {
+        link for link in links if is_drawn("a/", link, 0.3)
+    }
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ setting and no lock outlives a transaction.
 | stores.py | all stores, as they are opened; the statements of each: see `../stores/` |
 | accounts.py, archive.py, contents.py | reads for administration; the archive of turns; bodies of requests |
 | jobs.py | jobs of memory's model |
+| quality.py | compared answers |
 | desk.py | desks: tapes, events, documents |
 | facts.py, ledger.py, reuse.py | facts; the ledger and its sums; entries for reuse by intent, and its log |
 | sessions.py, states.py, wipes.py | the index of links; states of conversations; wiped memories |

@@ -14,6 +14,7 @@ job_expiry.py     jobs whose time has passed; job_forgetting.py how forgetting r
 kinds.py      the stores of one kind of database, as they are opened
 jobs.py       jobs of memory's model, what they cost and what they have made
 ledger.py     the ledger, and the sums of its rows
+quality.py    compared answers, and what comparing has cost
 reuse.py      entries of reuse by intent, and its log
 sessions.py   the index of links, which recognises conversations
 states.py     states of conversations
