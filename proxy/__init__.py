@@ -22,6 +22,7 @@ One capability, one room. Imports go down this list, never up:
     memory/       facts, recall of old turns, forgetting
     conversation/ the scope and session of a request, and the progress of its conversation
     http/         one HTTP request before and around the pipeline: keys, limits, origins
+    keys/         keys that this proxy gives out: whose a request is, what it may use
     storage/      sessions, ledger, answers, facts, old turns: Protocols and their backends
     tokens.py     token counts of messages
     protocol/     JSON and SSE to types and back, and the demands of each upstream

@@ -5,6 +5,7 @@ import gc
 import secrets
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -26,6 +27,7 @@ from proxy.embedding.service import open_embedder
 from proxy.files.desk_syncing import desk_files
 from proxy.files.serving import Files
 from proxy.http.access import Authenticator, OriginPolicy
+from proxy.keys.book import KeyBook
 from proxy.memory.facts import Decay
 from proxy.memory.learn import Learner, Obedience
 from proxy.memory.library import Library
@@ -48,6 +50,7 @@ from proxy.protocol.chat import Chains
 from proxy.reuse.intent import Intent
 from proxy.reuse.judging import Judging
 from proxy.reuse.partitions import Partitions
+from proxy.storage.base import StorageError
 from proxy.storage.opening import SharedObserver, Storage, open_storage, with_hot_contexts
 from proxy.storage.pending import WriterLimits
 from proxy.storage.redis import shared_state
@@ -92,6 +95,9 @@ async def build(
         tasks=tasks,
         metrics=metrics,
     )
+    with suppress(StorageError):  # it is tried again
+        await services.keys.look()
+    services.keys.start(tasks)
     embedder.start()
     services.intent.start(tasks)
     if services.files is not None:
@@ -168,6 +174,7 @@ def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
     patience: float = 1.0,
 ) -> Services:
     """Returns all services around parts that are open. `keep`: replaces the keeper of request contents."""
+    keys = KeyBook(config, storage.secret, storage.keys)
     router = Router(upstreams, reject_unknown=config.server.unknown_model == "reject")
     metrics.expect({upstream.name: named_models(upstream) for upstream in config.upstreams})
     answered = AnsweredScopes(storage.has_scope)
@@ -312,7 +319,8 @@ def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
         curator = Curator(arming, doing, storage.jobs, tasks, metrics.failed_open, on_job=metrics.worked)
     return Services(
         config=config,
-        authenticator=Authenticator(config, storage.secret),
+        authenticator=Authenticator(config, storage.secret, keys),
+        keys=keys,
         origins=OriginPolicy(config),
         router=router,
         metrics=metrics,

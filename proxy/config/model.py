@@ -31,6 +31,7 @@ from proxy.config.upstreams import (
     Upstream,
     setting,
 )
+from proxy.types.keys import Limits
 
 
 class Server(Section):
@@ -59,11 +60,35 @@ class Server(Section):
     )
 
 
+class LimitSettings(Section):
+    """Limits of a key or an end user, in UTC's days and months. Absent: none, or what stands behind it; 0: none."""
+
+    requests_per_minute: int | None = setting(None, "Requests within any minute, answers from memory included.", ge=0)
+    tokens_per_minute: int | None = setting(None, "Prompt and completion tokens within any minute.", ge=0)
+    tokens_per_day: int | None = setting(None, "Prompt and completion tokens a day.", ge=0)
+    tokens_per_month: int | None = setting(None, "The same a month.", ge=0)
+    dollars_per_day: Dollars | None = setting(None, "US dollars a day.")
+    dollars_per_month: Dollars | None = setting(None, "The same a month.")
+
+    def limits(self) -> Limits:
+        """Returns them as a value."""
+        return Limits(**self.model_dump())
+
+
 class OwnKey(Section):
     """A key that this proxy has given out."""
 
     name: Name = Field(description="Whose key it is.")
     key: KeyHash = Field(description="The key as ${NAME} from the environment, or sha256:<hex>. Kept only as the hash.")
+    team: str = setting("", "Team that it belongs to, for sums and dashboards.", max_length=64)
+    limits: LimitSettings = setting(LimitSettings(), "Its own limits, in place of those of `limits.keys`.")
+
+
+class DefaultLimits(Section):
+    """Limits that hold where a key has none of its own."""
+
+    keys: LimitSettings = setting(LimitSettings(), "Of each key.")
+    users: LimitSettings = setting(LimitSettings(), "Of each end user that a key names.")
 
 
 class Auth(Section):
@@ -72,7 +97,7 @@ class Auth(Section):
     mode: Literal["passthrough", "keys"] = setting(
         "passthrough", "`passthrough`: the upstream judges the client's key. `keys`: only own keys get in."
     )
-    keys: tuple[OwnKey, ...] = setting((), "Own keys, for mode `keys`.")
+    keys: tuple[OwnKey, ...] = setting((), "Own keys, for mode `keys`, beside those of `olvido keys create`.")
 
 
 class Context(Section):
@@ -288,6 +313,7 @@ class Config(Section):
     server: Server = setting(Server(), "Where and how it listens.")
     upstreams: tuple[Upstream, ...] = setting((_KIMI,), "Who answers; the first whose `models` match.", min_length=1)
     auth: Auth = setting(Auth(), "Who may ask.")
+    limits: DefaultLimits = setting(DefaultLimits(), "Rates and budgets. Absent: none.")
     tenancy: Literal["personal", "shared"] = setting(
         "personal", "`personal`: facts live per key. `shared`: per named end user, else per session."
     )

@@ -114,8 +114,8 @@ def _own_keys_stay_here(config: Config) -> _Found:
         if config.auth.keys:
             yield ("auth", "mode"), "is passthrough, but `auth.keys` lists own keys, which only mode `keys` checks"
         return
-    if not config.auth.keys:
-        yield ("auth", "keys"), "mode `keys` needs at least one own key, or nobody gets in"
+    if not config.auth.keys and config.storage.kind == "off":
+        yield ("auth", "keys"), "mode `keys` needs at least one own key, or nobody gets in: nothing is kept here"
     for index, upstream in enumerate(config.upstreams):
         if not upstream.api_key:
             where = ("upstreams", index, "api_key")

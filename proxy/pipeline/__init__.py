@@ -32,6 +32,7 @@ from proxy.context.planner import Planner
 from proxy.curation.working import Curator
 from proxy.files.serving import Files
 from proxy.http.access import Authenticator, OriginPolicy
+from proxy.keys.book import KeyBook
 from proxy.memory.learn import Learner, Obedience
 from proxy.memory.library import Library
 from proxy.observe.ledger import LedgerTotals
@@ -60,6 +61,7 @@ class Services:
 
     config: Config
     authenticator: Authenticator
+    keys: KeyBook
     origins: OriginPolicy
     router: Router
     metrics: Metrics
@@ -91,6 +93,7 @@ class Services:
     async def close(self) -> None:
         """Drains background work, writes queued rows, and closes what is open."""
         self.storage.stop()
+        self.keys.stop()
         self.ends.stop()
         if self.curator is not None:
             self.curator.stop()

@@ -1,4 +1,4 @@
-"""Holdings of an answer: its numbers, its names and identifiers, its words of meaning, in forms that can be compared."""
+"""Holdings of an answer, in forms that can be compared: numbers, names and identifiers, words of meaning."""
 
 import re
 from collections.abc import Iterator

@@ -52,6 +52,7 @@ TABLES = (
     "quality",
     "path_states",
     "contents",
+    "returned_sessions",
     "ledger",
     "aliases",
     "session_sums",

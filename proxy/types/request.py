@@ -36,6 +36,7 @@ RowKind = Literal[
     "shelves",
     "jobs",
     "desks",
+    "keys",
     "quality",
     "deletions",
 ]

@@ -6,6 +6,7 @@ from proxy.storage.sqlite.contents import SqliteContents
 from proxy.storage.sqlite.desk import SqliteDesks
 from proxy.storage.sqlite.facts import SqliteFacts
 from proxy.storage.sqlite.jobs import SqliteJobs
+from proxy.storage.sqlite.keys import SqliteKeys
 from proxy.storage.sqlite.ledger import SqliteLedger
 from proxy.storage.sqlite.quality import SqliteQuality
 from proxy.storage.sqlite.reuse import SqliteReuse
@@ -23,6 +24,7 @@ STORES = Kind(
     wipes=SqliteWipes,
     jobs=SqliteJobs,
     desks=SqliteDesks,
+    keys=SqliteKeys,
     quality=SqliteQuality,
     accounts=SqliteAccounts,
     contents=SqliteContents,

@@ -47,6 +47,7 @@ def leaving(now: float, requests: float, turns: float, tapes: float, pairs: floa
     if requests:
         yield Leaving("jobs", ("id",), "done_at > 0", "done_at", now - requests)
         yield Leaving("digests", ("scope_id", "span", "at"), "span = 'hour'", "at", now - requests)
+        yield Leaving("returned_sessions", ("number",), "true", "at", now - requests)
     if tapes:
         yield Leaving("desk_lines", ("change",), "true", "at", now - tapes)
         yield Leaving("desk_events", ("id",), "true", "at", now - tapes)
