@@ -21,7 +21,11 @@ from operator import attrgetter
 from time import perf_counter, time
 from typing import Any, TypeVar
 
+<<<<<<< HEAD
 from proxy.admin import desk, files, finding, jobs, ledger, memory, naming, request, what_if
+=======
+from proxy.admin import desk, files, jobs, ledger, memory, quality, request, what_if
+>>>>>>> main
 from proxy.admin.auth import COOKIE, COOKIE_SECONDS
 from proxy.admin.codec import Asked, as_json, decoded, without_body
 from proxy.admin.parts import Admin
@@ -162,6 +166,9 @@ ROUTES = (
     _route("GET jobs/{id}", jobs.job, Asked),
     _route("POST jobs/{id}/undo", jobs.undo, jobs.Undo),
     _route("GET digests", jobs.digests, jobs.DigestsAsked),
+    _route("GET quality", quality.share, quality.HeldAsked),
+    _route("GET quality/pairs", quality.pairs, quality.PairsAsked),
+    _route("GET quality/pairs/{id}", quality.pair, quality.PairAsked),
     _route("GET reuse", memory.reuse_log, memory.LogAsked),
     _route("GET reuse/{id}", memory.reuse_entry, Asked),
     _route("POST reuse/{id}/wrong", memory.report_wrong, Asked),
@@ -270,6 +277,8 @@ async def refresh(services: Services) -> None:
     # Many scopes may have many facts.
     statuses = await asyncio.to_thread(lambda: Counter[str](status(fact, now, ageing) for fact in held.facts))
     told.holding(statuses)
+    told.ready.set(storage.failing is None)
+    await services.totals.refresh()
 
 
 def watch(services: Services) -> LagMeter:

@@ -7,16 +7,16 @@ A browser tells the page's site (Sec-Fetch-Site, Origin) and the host name that 
 either. Other programs send Host alone.
 """
 
-import hmac
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
-from hashlib import blake2b, sha256
 from typing import Literal, TypeAlias
 from urllib.parse import urlsplit
 
 from proxy.config import Config, is_loopback
 from proxy.errors import ForeignHost, ForeignOrigin, Unauthorized
+from proxy.keys.book import KeyBook
+from proxy.keys.making import tenant_of
 from proxy.protocol import headers as wire_headers
 from proxy.types import Answer, Headers
 
@@ -42,14 +42,16 @@ EXPOSED = (
 class Authenticator:
     """Authenticates requests, and derives their tenant."""
 
-    def __init__(self, config: Config, secret: bytes) -> None:
+    def __init__(self, config: Config, secret: bytes, keys: KeyBook | None = None) -> None:
+        """`keys`: None: those of the configuration alone."""
         self._secret = secret
-        self._own_keys = {key.key: key.name for key in config.auth.keys} if config.auth.mode == "keys" else None
+        self._keys = keys or KeyBook(config, secret)
 
     def tenant(self, headers: Headers) -> str:
         """Returns a keyed hash of the API key, 32 hex digits; the key itself goes no further. With own keys it is a
         hash of the key's name, so a key can be replaced without losing what is remembered. Raises Unauthorized."""
         credentials = _credentials(headers)
+<<<<<<< HEAD
         if self._own_keys is None:
             return self._hash("key", "\n".join(credentials))
         given = f"sha256:{sha256(credentials[0].encode()).hexdigest()}"
@@ -64,6 +66,15 @@ class Authenticator:
 
     def _hash(self, kind: str, value: str) -> str:
         return blake2b(f"{kind}:{value}".encode("utf-8", "replace"), key=self._secret, digest_size=16).hexdigest()
+=======
+        if not self._keys.checks:
+            return tenant_of("key", "\n".join(credentials), self._secret)
+        key = self._keys.find(credentials[0])
+        if key is None:
+            raise Unauthorized("Incorrect API key provided: it is none of those this proxy accepts.")
+        self._keys.use(key)
+        return self._keys.tenant(key)
+>>>>>>> main
 
 
 class OriginPolicy:

@@ -7,7 +7,9 @@ from proxy.storage.sqlite.contents import SqliteContents
 from proxy.storage.sqlite.desk import SqliteDesks
 from proxy.storage.sqlite.facts import SqliteFacts
 from proxy.storage.sqlite.jobs import SqliteJobs
+from proxy.storage.sqlite.keys import SqliteKeys
 from proxy.storage.sqlite.ledger import SqliteLedger
+from proxy.storage.sqlite.quality import SqliteQuality
 from proxy.storage.sqlite.reuse import SqliteReuse
 from proxy.storage.sqlite.sessions import SqliteSessions, SqliteStates
 from proxy.storage.sqlite.wipes import SqliteWipes
@@ -23,6 +25,8 @@ STORES = Kind(
     wipes=SqliteWipes,
     jobs=SqliteJobs,
     desks=SqliteDesks,
+    keys=SqliteKeys,
+    quality=SqliteQuality,
     accounts=SqliteAccounts,
     aliases=SqliteAliases,
     contents=SqliteContents,

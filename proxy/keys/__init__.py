@@ -1,0 +1,6 @@
+"""Keys that this proxy gives out: whose a request is, by what name people know it, what it may use.
+
+making.py    a new key, and the hashes by which keys and their owners are kept
+spending.py  days and months, by which budgets count
+book.py      all keys as one process knows them: those of the configuration, and those in the database
+"""
