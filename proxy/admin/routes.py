@@ -21,11 +21,7 @@ from operator import attrgetter
 from time import perf_counter, time
 from typing import Any, TypeVar
 
-<<<<<<< HEAD
-from proxy.admin import desk, files, finding, jobs, ledger, memory, naming, request, what_if
-=======
-from proxy.admin import desk, files, jobs, ledger, memory, quality, request, what_if
->>>>>>> main
+from proxy.admin import desk, files, finding, jobs, ledger, memory, naming, quality, request, what_if
 from proxy.admin.auth import COOKIE, COOKIE_SECONDS
 from proxy.admin.codec import Asked, as_json, decoded, without_body
 from proxy.admin.parts import Admin

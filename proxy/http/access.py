@@ -8,7 +8,7 @@ either. Other programs send Host alone.
 """
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 from typing import Literal, TypeAlias
 from urllib.parse import urlsplit
@@ -51,22 +51,6 @@ class Authenticator:
         """Returns a keyed hash of the API key, 32 hex digits; the key itself goes no further. With own keys it is a
         hash of the key's name, so a key can be replaced without losing what is remembered. Raises Unauthorized."""
         credentials = _credentials(headers)
-<<<<<<< HEAD
-        if self._own_keys is None:
-            return self._hash("key", "\n".join(credentials))
-        given = f"sha256:{sha256(credentials[0].encode()).hexdigest()}"
-        for known, name in self._own_keys.items():
-            if hmac.compare_digest(known, given):
-                return self._hash("name", name)
-        raise Unauthorized("Incorrect API key provided: it is none of those this proxy accepts.")
-
-    def names(self) -> Mapping[str, str]:
-        """Returns the names of those tenants that have one: of own keys, by the tenant that `tenant` derives."""
-        return {self._hash("name", name): name for name in (self._own_keys or {}).values()}
-
-    def _hash(self, kind: str, value: str) -> str:
-        return blake2b(f"{kind}:{value}".encode("utf-8", "replace"), key=self._secret, digest_size=16).hexdigest()
-=======
         if not self._keys.checks:
             return tenant_of("key", "\n".join(credentials), self._secret)
         key = self._keys.find(credentials[0])
@@ -74,7 +58,6 @@ class Authenticator:
             raise Unauthorized("Incorrect API key provided: it is none of those this proxy accepts.")
         self._keys.use(key)
         return self._keys.tenant(key)
->>>>>>> main
 
 
 class OriginPolicy:
