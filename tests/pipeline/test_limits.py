@@ -15,7 +15,11 @@ from proxy.demo.app import CHAT_MODELS
 from tests.proxied import KEY, Upstream, in_front_of, run_upstream
 from tests.servers import run_app
 
-ASKED: dict[str, Any] = {"model": CHAT_MODELS[0], "messages": [{"role": "user", "content": "How are you?"}], "max_tokens": 50}
+ASKED: dict[str, Any] = {
+    "model": CHAT_MODELS[0],
+    "messages": [{"role": "user", "content": "How are you?"}],
+    "max_tokens": 50,
+}
 
 
 @pytest.fixture(scope="module")
