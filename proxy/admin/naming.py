@@ -1,8 +1,8 @@
 """Names that people know: of scopes, by the key that they came with and the end user, or by an alias.
 
 GET  /admin/api/scopes?before=&limit=
-        who asks, and when each was last heard of, latest first; `next` is the `before` of the next page. `key`: the
-        name of its key, if the proxy has given it out; `alias`: the name that it was given, or null
+        who asks, and when each was last heard of, latest first; `next` is the `before` of the next page. `key`,
+        `team`: of its key, if the proxy has given it out; `alias`: the name that it was given, or null
 POST /admin/api/scopes   {scope, alias}: gives a scope a name; null takes it away. A scope of which nothing is kept
                          is a 404
 """
@@ -40,11 +40,12 @@ async def scopes(call: Call, admin: Admin, asked: ScopesAsked) -> Answer:
     services = admin.services
     found = await services.storage.accounts.scopes(asked.limit + 1, before=asked.before or None)
     listed, after = page(found, asked.limit, lambda each: each[1])
-    aliases, keys = await services.storage.aliases.all(), services.authenticator.names()
-    told = [
-        {"scope": scope, "last_at": at, "key": keys.get(scope.partition("/")[0]), "alias": aliases.get(scope)}
-        for scope, at in listed
-    ]
+    aliases = await services.storage.aliases.all()
+    told = []
+    for scope, at in listed:
+        key = services.keys.named(scope)
+        names = {"key": key.name, "team": key.team} if key is not None else {"key": None, "team": None}
+        told.append({"scope": scope, "last_at": at, **names, "alias": aliases.get(scope)})
     return as_json({"scopes": told, "next": after})
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from proxy.admin import finding
-from proxy.replay.reading import Logged, read
+from proxy.replay.files import log_of
 from proxy.types import ArchivedTurn, Contents, Utterance
 from tests.admin.conftest import API, Watched, error
 
@@ -153,7 +153,8 @@ def test_an_export_is_what_replay_reads(watched: Watched) -> None:
     assert answer.headers["content-disposition"].startswith("attachment")
     *lines, last = answer.content.splitlines()
     assert json.loads(last) == {"exported": 2, "without_body": 1}
-    logged = [each for each in read(lines) if isinstance(each, Logged)]
+    logged, skipped = log_of([answer.content])
+    assert [each.line for each in skipped] == [3]
     assert [json.loads(each.body)["messages"][-1]["content"] for each in logged] == ["Two?", "One?"]
     one = logged[-1]
     assert one.answer is not None

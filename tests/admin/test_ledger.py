@@ -339,4 +339,4 @@ def test_scopes_are_told_with_when_each_was_last_heard_of(watched: Watched) -> N
     scope, at = watched.scope(), time() + 1_000
     watched.wrote(scope, at=at)
     newest = watched.get("scopes")["scopes"][0]
-    assert newest == {"key": None, "alias": None, "scope": scope, "last_at": at}
+    assert newest == {"key": None, "team": None, "alias": None, "scope": scope, "last_at": at}
