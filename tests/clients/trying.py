@@ -1,5 +1,5 @@
-"""A client tried: its program runs as the document has it, through a proxy, in front of an upstream that writes down what
-arrives."""
+"""A client tried: its program runs as the document has it, through a proxy, in front of an upstream that writes down
+what arrives."""
 
 import os
 import re
@@ -146,4 +146,4 @@ def managed(place: Place, tried: Tried) -> Sequence[Mapping[str, Any]]:
 
 def chats(place: Place) -> Sequence[Mapping[str, Any]]:
     """The ledger's rows of managed requests."""
-    return [row for row in place.rows() if row.get("route", CHAT) in (CHAT, "chat")]
+    return [row for row in place.rows() if row["route"] == CHAT]

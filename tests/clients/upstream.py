@@ -45,22 +45,30 @@ def running() -> Iterator[tuple[str, list[Asked]]]:
 
 
 def _answered(path: str, body: Any) -> Response:
-    kinds = {"/chat/completions": (chat, chat_events), "/responses": (response, response_events)}
-    kinds["/messages"] = (message, message_events)
-    for end, (whole, events) in kinds.items():
-        if path.endswith(end):
-            model = body.get("model", "")
-            if body.get("stream"):
-                return StreamingResponse(_stream(events(model)), media_type="text/event-stream")
-            return JSONResponse(whole(model, _call(body)) if whole is chat else whole(model))
+    model = body.get("model", "")
+    if path.endswith("/chat/completions"):
+        return _sent(body, chat(model, _call(body)), chat_events(model))
+    if path.endswith("/responses"):
+        return _sent(body, response(model), response_events(model))
+    if path.endswith("/messages"):
+        return _sent(body, message(model), message_events(model))
     if path.endswith("/completions"):
-        return JSONResponse({"id": "cmpl-1", "object": "text_completion", "created": 1, "model": body.get("model"),
+        return JSONResponse({"id": "cmpl-1", "object": "text_completion", "created": 1, "model": model,
                              "choices": [{"index": 0, "text": ANSWER, "finish_reason": "stop"}]})  # fmt: skip
     if path.endswith("/models"):
         return JSONResponse({"object": "list", "data": [{"id": "kimi-k2.6", "object": "model"}]})
     if path.endswith("/count_tokens"):
         return JSONResponse({"input_tokens": 12})
     return JSONResponse({"error": {"message": f"no {path}", "type": "invalid_request_error"}}, 404)
+
+
+def _sent(body: Any, whole: Mapping[str, Any], events: Sequence[Event]) -> Response:
+    """The answer as a whole, or as a stream if it was asked for."""
+    return (
+        StreamingResponse(_stream(events), media_type="text/event-stream")
+        if body.get("stream")
+        else JSONResponse(whole)
+    )
 
 
 async def _stream(events: Sequence[Event]) -> AsyncIterator[bytes]:

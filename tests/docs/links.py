@@ -15,7 +15,11 @@ def problems(document: Document) -> Iterator[str]:
             if parts.scheme not in ("https", "http") or not parts.netloc:
                 yield f"{document.name}:{link.line}: {link.target}: not an address of the web"
             continue
-        place = document.path if not parts.path else _resolved(document.path, unquote(parts.path))
+        if not parts.path:
+            if parts.fragment not in document.anchors:
+                yield f"{document.name}:{link.line}: {link.target}: there is no such heading"
+            continue
+        place = _resolved(document.path, unquote(parts.path))
         if not place.exists():
             yield f"{document.name}:{link.line}: {link.target}: there is no such file"
         elif parts.fragment and not _has(place, parts.fragment):
