@@ -42,6 +42,7 @@ from proxy.pipeline.desk import Desks
 from proxy.pipeline.ending_sessions import Ends, Listener, OnEnd, to_all
 from proxy.pipeline.ledger import Keeper
 from proxy.pipeline.memory_model import UpstreamMemoryModel
+from proxy.pipeline.mirror import Mirror
 from proxy.pipeline.own_requests import OwnRequests, UpstreamJudge, Verifier
 from proxy.pipeline.record import AnsweredScopes, Keep, Recorder
 from proxy.pipeline.unmanaged import Unmanaged
@@ -132,6 +133,32 @@ async def _warmed(config: Config, executor: Executor, library: Library) -> None:
         gc.freeze()
 
 
+def _mirror(
+    config: Config,
+    router: Router,
+    requests: OwnRequests,
+    storage: Storage,
+    embedder: Embedder,
+    executor: Executor,
+    library: Library,
+) -> Mirror | None:
+    if (quality := config.quality) is None or not quality.share or not storage.quality.keeps:
+        return None
+    judge = quality.judge
+    return Mirror(
+        quality,
+        requests,
+        router,
+        storage.quality,
+        embedder,
+        executor,
+        foreign_writes=storage.database.foreign_writes,
+        has_forgotten=library.has_forgotten,
+        keeps_texts=storage.contents.keeps,
+        judge=None if judge is None else UpstreamJudge(judge, router, requests, reason="quality_judge"),
+    )
+
+
 def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
     config: Config,
     *,
@@ -185,6 +212,7 @@ def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
         executor,
         tasks,
         contents=storage.contents,
+        quality=storage.quality,
         undo=config.memory.undo,
         on_fail_open=metrics.failed_open,
         on_forget=partial(_forget, embedder, desks),
@@ -310,6 +338,7 @@ def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
         desks=desks,
         files=files,
         curator=curator,
+        mirror=_mirror(config, router, own_requests, storage, embedder, executor, library),
         verifier=Verifier(config.reuse.intent, embedder, own_requests),
         recorder=recorder,
         unmanaged=Unmanaged(answered, storage, metrics, router, tasks, executor),

@@ -14,5 +14,6 @@ files.py     folders of memory as files: their state, their last syncs, deletion
 jobs.py      memory with a model's help: its jobs, their undoing, what it costs; digests and events
 desk.py      the desk of a conversation, which its model manages itself: to look at, and to correct
 desk_json.py its parts as JSON; hidden rounds of a request
+quality.py   did quality hold? managed answers beside those of the same request as it was
 what_if.py   replays the last requests with other numbers
 """

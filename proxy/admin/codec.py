@@ -151,14 +151,18 @@ def _small(trail: Trail | None) -> Json:
     }
 
 
+_OURS = frozenset({"memory", "quality"})  # dollars of requests of our own
+
+
 def sums_json(sums: Sums) -> Mapping[str, Json]:
-    """Encodes sums, `memory` only where a model has helped it, with what follows from them. Dollars saved are what
-    plain pass-through would have cost, less what was paid: it is below 0 where context management, or that model, came
-    to more than was left out."""
-    dollars = sums.saved_exact + sums.saved_intent + sums.saved_context - sums.added_context - sums.memory
+    """Encodes sums, `memory` and `quality` only where a model has helped memory, or answers were compared, with what
+    follows from them. Dollars saved are what plain pass-through would have cost, less what was paid: it is below 0
+    where context management, that model, or the comparisons came to more than was left out."""
+    dollars = sums.saved_exact + sums.saved_intent + sums.saved_context - sums.added_context
+    dollars -= sums.memory + sums.quality
     asked = max(sums.requests, 1)
     return {
-        **{name: value for name, value in asdict(sums).items() if value or name != "memory"},
+        **{name: value for name, value in asdict(sums).items() if value or name not in _OURS},
         "tokens_saved": sums.tokens_original - sums.tokens_sent + sums.tokens_reused,
         "dollars_saved": dollars,
         "hit_rate_exact": sums.reused_exact / asked,

@@ -21,7 +21,7 @@ from operator import attrgetter
 from time import perf_counter, time
 from typing import Any, TypeVar
 
-from proxy.admin import desk, files, jobs, ledger, memory, request, what_if
+from proxy.admin import desk, files, jobs, ledger, memory, quality, request, what_if
 from proxy.admin.auth import COOKIE, COOKIE_SECONDS
 from proxy.admin.codec import Asked, as_json, decoded, without_body
 from proxy.admin.parts import Admin
@@ -160,6 +160,9 @@ ROUTES = (
     _route("GET jobs/{id}", jobs.job, Asked),
     _route("POST jobs/{id}/undo", jobs.undo, jobs.Undo),
     _route("GET digests", jobs.digests, jobs.DigestsAsked),
+    _route("GET quality", quality.share, quality.HeldAsked),
+    _route("GET quality/pairs", quality.pairs, quality.PairsAsked),
+    _route("GET quality/pairs/{id}", quality.pair, quality.PairAsked),
     _route("GET reuse", memory.reuse_log, memory.LogAsked),
     _route("GET reuse/{id}", memory.reuse_entry, Asked),
     _route("POST reuse/{id}/wrong", memory.report_wrong, Asked),

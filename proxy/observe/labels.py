@@ -5,11 +5,13 @@ from dataclasses import fields
 from types import MappingProxyType
 from typing import TypeAlias, get_args
 
+from proxy.quality.choosing import Skipped
 from proxy.reuse.cacheable import BYPASSES
 from proxy.reuse.partitions import UNSUITED
 from proxy.reuse.verdict import REASONS
 from proxy.types import FactStatus, Mechanisms, RowKind
 from proxy.types.curation import OperationName
+from proxy.types.quality import Way
 
 # All are bounded.
 Values: TypeAlias = Sequence[str] | str  # all values; or a description of them
@@ -28,6 +30,7 @@ MECHANISM = tuple(each.name for each in fields(Mechanisms))
 RESULT = tuple(
     sorted(
         {"hit", "disabled", "client_off", "refresh", "absent", "failed", "no_identity", "verify", "judge", "memory"}
+        | {"quality", "quality_judge"}
         | {"command", "tools"}
         | {"unreadable", "not_deterministic", "warming", "unavailable", "no_vector", "leans_on_context", "far"}
         | {"answer_gone", "reported", "context", "breaker", "regenerated", "rephrased", *BYPASSES, *UNSUITED, *REASONS}
@@ -37,6 +40,7 @@ STAGE = (
     *("identify", "resume", "command", "obey", "exact", "intent", "desk", "plan", "assemble"),
     *("read_stream", "record", "store", "remember", "count", "ledger", "learn"),
     *("archive", "contents", "retention", "verify", "judge", "memory", "end", "files", "tools", "totals"),
+    "quality",
 )
 UPSTREAM_ERROR = "an HTTP status; `upstream_unreachable`, `upstream_broken`, `upstream_timeout`; `cut`: broke off"
 FACT: Sequence[str] = get_args(FactStatus)
@@ -53,4 +57,6 @@ SHARED_REASON = (
     *("down", "timeout", "overload", "lost", "auth", "loading", "readonly", "cluster", "memory", "version"),
     *("protocol", "error"),
 )
+QUALITY_WAY: Sequence[str] = get_args(Way)
+QUALITY_SKIPPED: Sequence[str] = get_args(Skipped)
 SHARED_STATE = ("connecting", "ready", "down")

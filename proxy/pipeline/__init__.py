@@ -21,6 +21,7 @@ desk_reset.py   a person's word on a desk: reset, confirmation, pins
 unmanaged.py    requests to other routes, on their way through: what is noticed of them, and their rows in the ledger
 own_requests.py requests of our own: the upstream's answer for a sample of the reused ones; the judge of reuse
 memory_model.py for it: the model that memory asks, behind an upstream
+mirror.py       for it: a sample of managed requests asked once more as they were, and both answers compared
 """
 
 from concurrent.futures import Executor
@@ -39,6 +40,7 @@ from proxy.observe.metrics import Metrics
 from proxy.pipeline.commanding import Commander
 from proxy.pipeline.desk import Desks
 from proxy.pipeline.ending_sessions import Ends
+from proxy.pipeline.mirror import Mirror
 from proxy.pipeline.own_requests import Verifier
 from proxy.pipeline.record import AnsweredScopes, Recorder
 from proxy.pipeline.unmanaged import Unmanaged
@@ -85,6 +87,7 @@ class Services:
     counter: TokenCounter
     storage: Storage
     shared: SharedState
+    mirror: Mirror | None = None  # None: no answer is compared
     patience: float = 1.0  # factor of the deadlines of all stages
 
     async def close(self) -> None:

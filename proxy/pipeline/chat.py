@@ -424,13 +424,18 @@ async def _forward(context: RequestContext, exchange: Exchange, runner: ToolRunn
         plan = made[upstream].plan if upstream in made else exchange.plan
         return exchange if plan is exchange.plan else replace(exchange, plan=plan)
 
+    def report(delivery: Delivery) -> None:
+        services.recorder.delivered(sent(delivery.upstream), delivery, attempts)
+        if services.mirror is not None:
+            services.mirror.sample(sent(delivery.upstream), delivery)
+
     answer = await forward.forward(
         exchange.request,
         context.incoming.headers,
         context.route,
         prompt_for,
         query=context.incoming.query,
-        report=lambda delivery: services.recorder.delivered(sent(delivery.upstream), delivery, attempts),
+        report=report,
         metrics=services.metrics,
     )
     return context.labelled(answer, sent(next(reversed(made))))

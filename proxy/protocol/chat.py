@@ -90,6 +90,11 @@ class ChatCompletionRequest:
         return 1 if n is None else n if isinstance(n, int | float) else 0
 
     @property
+    def answer_limit(self) -> int | None:
+        limits = (self.fields.get(name) for name in ("max_completion_tokens", "max_tokens"))
+        return next((limit for limit in limits if isinstance(limit, int) and not isinstance(limit, bool)), None)
+
+    @property
     def sampling(self) -> Sampling:
         temperature, seed = self.fields.get("temperature"), self.fields.get("seed")
         return Sampling(

@@ -20,6 +20,7 @@ from proxy.storage.hot import Hot
 from proxy.storage.jobs import JobStore
 from proxy.storage.keys import KeyStore
 from proxy.storage.pending import WriterLimits
+from proxy.storage.quality import QualityStore
 from proxy.storage.recollection import Archive, FactStore, StateStore, WipeStore
 from proxy.storage.redis import redis_answers, redis_connection, redis_hot_contexts
 from proxy.storage.retention import IN_MEMORY, OnFailure, Pace, Retention
@@ -70,6 +71,7 @@ class Storage:
     jobs: JobStore
     desks: DeskStore
     keys: KeyStore
+    quality: QualityStore
     accounts: Accounts
     contents: ContentStore
     database: Database
@@ -172,6 +174,7 @@ async def open_storage(
         # A tape says what turns say: whoever keeps none keeps no tape.
         desks=(stores if memory.archive_ttl else SQLITE).desks(database if memory.archive_ttl else nothing),
         keys=stores.keys(database),
+        quality=stores.quality(database),
         accounts=stores.accounts(database),
         contents=(stores if keeps_contents else SQLITE).contents(database if keeps_contents else nothing, limits),
         database=database,

@@ -86,6 +86,7 @@ class Sums:
     desk: int = 0  # tokens added by the model's own memory
     unmanaged: int = 0  # requests to other routes, which no other sum counts
     unmanaged_cost: float = 0.0  # dollars of these, as far as their upstream told what it used
+    quality: float = 0.0  # dollars that comparing answers has cost, in `cost` as well
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,7 @@ RowKind = Literal[
     "jobs",
     "desks",
     "keys",
+    "quality",
     "deletions",
 ]
 Outcome = Literal["complete", "client_gone", "upstream_broken", "upstream_error", "our_error"]
@@ -189,6 +190,10 @@ class ChatRequest(Protocol):
     @property
     def n(self) -> float:
         """The number of answers asked for; 0 if it is no number."""
+
+    @property
+    def answer_limit(self) -> int | None:
+        """The tokens that the answer may have at most; None: not given."""
 
     @property
     def sampling(self) -> Sampling:

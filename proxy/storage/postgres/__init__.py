@@ -21,6 +21,7 @@ setting and no lock outlives a transaction.
 | accounts.py, archive.py, contents.py | reads for administration; the archive of turns; bodies of requests |
 | jobs.py | jobs of memory's model |
 | keys.py | keys that were given out, sums of their owners |
+| quality.py | compared answers |
 | desk.py | desks: tapes, events, documents |
 | facts.py, ledger.py, reuse.py | facts; the ledger and its sums; entries for reuse by intent, and its log |
 | sessions.py, states.py, wipes.py | the index of links; states of conversations; wiped memories |

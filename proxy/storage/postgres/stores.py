@@ -8,6 +8,7 @@ from proxy.storage.postgres.facts import PostgresFacts
 from proxy.storage.postgres.jobs import PostgresJobs
 from proxy.storage.postgres.keys import PostgresKeys
 from proxy.storage.postgres.ledger import PostgresLedger
+from proxy.storage.postgres.quality import PostgresQuality
 from proxy.storage.postgres.reuse import PostgresReuse
 from proxy.storage.postgres.sessions import PostgresSessions
 from proxy.storage.postgres.states import PostgresStates
@@ -25,6 +26,7 @@ STORES = Kind(
     jobs=PostgresJobs,
     desks=PostgresDesks,
     keys=PostgresKeys,
+    quality=PostgresQuality,
     accounts=PostgresAccounts,
     contents=PostgresContents,
 )

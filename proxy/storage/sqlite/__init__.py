@@ -14,6 +14,7 @@ would need as well is in the folder above.
 | facts.py | facts |
 | jobs.py | jobs of memory's model |
 | keys.py | keys that were given out, sums of their owners |
+| quality.py | compared answers |
 | desk.py | desks: tapes, events, documents |
 | wipes.py | wiped memories, put aside for a while |
 | archive.py | archived turns with the vectors of their passages |

@@ -8,6 +8,7 @@ from proxy.storage.sqlite.facts import SqliteFacts
 from proxy.storage.sqlite.jobs import SqliteJobs
 from proxy.storage.sqlite.keys import SqliteKeys
 from proxy.storage.sqlite.ledger import SqliteLedger
+from proxy.storage.sqlite.quality import SqliteQuality
 from proxy.storage.sqlite.reuse import SqliteReuse
 from proxy.storage.sqlite.sessions import SqliteSessions, SqliteStates
 from proxy.storage.sqlite.wipes import SqliteWipes
@@ -24,6 +25,7 @@ STORES = Kind(
     jobs=SqliteJobs,
     desks=SqliteDesks,
     keys=SqliteKeys,
+    quality=SqliteQuality,
     accounts=SqliteAccounts,
     contents=SqliteContents,
 )

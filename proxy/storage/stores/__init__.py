@@ -15,6 +15,7 @@ kinds.py      the stores of one kind of database, as they are opened
 keys.py       keys that were given out, and sums by the day of their owners
 jobs.py       jobs of memory's model, what they cost and what they have made
 ledger.py     the ledger, and the sums of its rows
+quality.py    compared answers, and what comparing has cost
 reuse.py      entries of reuse by intent, and its log
 sessions.py   the index of links, which recognises conversations
 states.py     states of conversations

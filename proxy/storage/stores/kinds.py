@@ -8,6 +8,7 @@ from proxy.storage.database import Database
 from proxy.storage.desk import DeskStore
 from proxy.storage.jobs import JobStore
 from proxy.storage.keys import KeyStore
+from proxy.storage.quality import QualityStore
 from proxy.storage.recollection import Archive, FactStore, StateStore, WipeStore
 from proxy.storage.stores.contents import ContentLimits
 
@@ -26,5 +27,6 @@ class Kind:
     jobs: Callable[[Database], JobStore]
     desks: Callable[[Database], DeskStore]
     keys: Callable[[Database], KeyStore]
+    quality: Callable[[Database], QualityStore]
     accounts: Callable[[Database], Accounts]
     contents: Callable[[Database, ContentLimits], ContentStore]
