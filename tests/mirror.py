@@ -38,6 +38,8 @@ ELSEWHERE = {
     "storage/database.py": "what each kind does: tests/storage/sqlite/test_database.py; stores over it: tests/contract",
     "storage/desk.py": "tests/contract/test_desk_store.py",
     "storage/jobs.py": "tests/contract/test_job_store.py",
+    "storage/shared/counters.py": "tests/contract/test_counters.py",
+    "storage/redis/counters.py": "tests/contract/test_counters.py",
     "storage/quality.py": "tests/contract/test_quality_store.py",
     "storage/stores/quality.py": "tests/contract/test_quality_store.py",
     "storage/sqlite/quality.py": "tests/contract/test_quality_store.py",

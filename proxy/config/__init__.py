@@ -46,7 +46,7 @@ _REFERENCE = re.compile(r"\$\{[A-Za-z_][A-Za-z0-9_]*(:-)?\}")
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What a file says, right or wrong. `config`: of the settings that are right; None if that is not known."""
+    """The findings about a file. `config`: of the settings that are right; None if that is not known."""
 
     source: str  # the name of the file, for people
     config: Config | None
