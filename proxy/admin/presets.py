@@ -22,11 +22,13 @@ _MOST_COUNT, _MOST_TOKENS = 10_000, 10_000_000  # as `config/profiles.py` bounds
 def presets(profile: Profile) -> Mapping[Preset, Mapping[str, Json]]:
     """Returns the changes of each preset to a profile; none where it is like that already."""
     usual = BUILT_IN["agent" if profile.base == "agent" else "balanced"]
-    moved = {"save": _smaller(profile), "balanced": _numbers(usual), "remember": _larger(profile)}
     now = _numbers(profile)
-    return {
-        name: {path: value for path, value in changes.items() if value != now[path]} for name, changes in moved.items()
-    }  # type: ignore[return-value]  # the names are a preset's
+    moved: tuple[tuple[Preset, Mapping[str, Json]], ...] = (
+        ("save", _smaller(profile)),
+        ("balanced", _numbers(usual)),
+        ("remember", _larger(profile)),
+    )
+    return {name: {path: each for path, each in changes.items() if each != now[path]} for name, changes in moved}
 
 
 def _numbers(profile: Profile) -> dict[str, Json]:
