@@ -7,6 +7,7 @@
     script.py  the answers of its model; phrases.yaml: what it says
     remembering.py  the answers of a second model, which helps memory
     helped.py  plays two conversations that it reads, and tells what came of them
+    besides.py  a question in other words, answered from memory; a memory file that is edited while the proxy runs
 
 Answers depend on the messages, the model and the seed only. `tests/scripted/` makes an upstream of the same model that
 speaks every dialect, fails on demand and records what arrives.

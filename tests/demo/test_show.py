@@ -5,11 +5,12 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+import httpx
 import msgspec
 import pytest
 
 from proxy.demo import show
-from proxy.demo.show import CONVERSATION, SYSTEM, WEATHER_RESULT, Ask, Bill, growth, read, table, talk
+from proxy.demo.show import CONVERSATION, SYSTEM, WEATHER_RESULT, Ask, Bill, Index, growth, read, table, talk
 from proxy.protocol.dialects import DIALECTS, Dialect
 from proxy.types import Usage
 from tests.scripted.chat import DialectChat
@@ -32,12 +33,8 @@ def rows_under(said: str, *heads: str) -> dict[str, list[str]]:
 
 
 @pytest.mark.long
-def test_the_table_compares_both_ways(capsys: pytest.CaptureFixture[str], embedding_folder: Path) -> None:
-    assert embedding_folder.is_dir()
-    assert show.run(0, stay=False, short=True) == 0
-    said = capsys.readouterr()
-    assert said.err == ""
-    rows = rows_under(said.out, "direct", "saved")
+def test_the_table_compares_both_ways(printed: str) -> None:
+    rows = rows_under(printed, "direct", "saved")
     requests = [int(cell) for cell in rows["requests"][:2]]
     assert requests[0] == requests[1] >= len(CONVERSATION)
     direct, proxied = (float(cell) for cell in rows["cost, US$ (prices of kimi-k2.6)"][:2])
@@ -46,7 +43,12 @@ def test_the_table_compares_both_ways(capsys: pytest.CaptureFixture[str], embedd
     assert reused[0] == 0 < reused[1]
     recalled = rows["facts recalled when asked"]
     assert recalled[0] == recalled[1]
-    assert list(rows_under(said.out, "turns", "of these recalled")) == ["20", "40"]
+    assert list(rows_under(printed, "turns", "recalled")) == ["20", "40"]
+
+
+@pytest.mark.long
+def test_what_is_printed_fits_a_terminal_of_80_columns(printed: str) -> None:
+    assert [line for line in printed.splitlines() if len(line) > 80] == []
 
 
 @pytest.mark.long
@@ -56,7 +58,7 @@ def test_the_long_one_saves_the_more_the_longer_it_gets(
     assert embedding_folder.is_dir()
     assert show.run(0, stay=False) == 0
     said = capsys.readouterr().out
-    lines = rows_under(said, "turns", "of these recalled")
+    lines = rows_under(said, "turns", "recalled")
     assert list(lines) == ["20", "60", "100", "200"]
     differences = [int(cells[-1].removesuffix("%")) for cells in lines.values()]
     assert differences == sorted(differences, reverse=True)
@@ -104,6 +106,35 @@ def test_the_tables_tell_both_plays_and_their_difference() -> None:
         "20", "2,000", "1,000", "300", "0.0019", "0.0009", "-50%",
     ]  # fmt: skip
     assert "50.0%" in table(direct, proxied)
+
+
+def test_questions_that_came_too_early_are_told() -> None:
+    assert "busy" not in table(Bill(), Bill())
+    assert "3 questions were asked before the index was ready" in table(Bill(), Bill(early=3))
+
+
+async def readiness(*answers: dict[str, Any]) -> tuple[bool, int]:
+    """What waiting for a proxy that says these things one after the other comes to, and how often it was asked."""
+    left = list(answers)
+
+    def answer(_: httpx.Request) -> httpx.Response:
+        return httpx.Response(200, json={"parts": left.pop(0)})
+
+    async with httpx.AsyncClient(base_url="http://x", transport=httpx.MockTransport(answer)) as client:
+        was = await Index([client]).warm()
+    return was, len(answers) - len(left)
+
+
+async def test_it_waits_for_vectors_and_for_what_compares_questions() -> None:
+    warming, words = {"embedding": "warming"}, {"embedding": "ready", "reuse by intent": "warming"}
+    ready = {"embedding": "ready", "reuse by intent": "ready", "upstreams": {}}
+    assert await readiness(warming, words, ready, ready) == (True, 3)
+    assert await readiness({"embedding": "off"}) == (True, 1)
+
+
+async def test_waiting_in_vain_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(show, "PATIENCE_SECONDS", 0.0)
+    assert (await readiness(*[{"embedding": "warming"}] * 3))[0] is False
 
 
 _FEW = 7  # words in a row that two answers may share
