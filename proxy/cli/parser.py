@@ -137,7 +137,14 @@ def _demo(options: argparse.Namespace) -> int:
 
 
 def _add_replay(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", type=Path, help="requests, a JSON object a line; - is standard input")
+    parser.add_argument(
+        "files", metavar="FILE", type=Path, nargs="+",
+        help="a log: JSON lines or arrays of OpenAI bodies, Helicone, Langfuse, LiteLLM, batches, or this page's own "
+        "export; .gz too; - is standard input",
+    )  # fmt: skip
+    parser.add_argument(
+        "--details", action="store_true", help="tokens and costs by model and mechanism, at other prices"
+    )
     parser.add_argument("--json", action="store_true", help="one JSON object instead of tables")
     parser.add_argument("--show", action="store_true", help="what became of every message of every request, and why")
     parser.add_argument("--no-embedding", action="store_true", help="old turns are found by their words alone")

@@ -213,6 +213,11 @@ class Keep(Section):
     contents_entry_kb: int = setting(
         2_048, "Largest request whose contents are kept, with what was sent and answered, KiB.", ge=1
     )
+    quality: Seconds = setting(
+        90 * 86_400,
+        "Seconds that comparisons of answers are kept, with both answers where `admin.show_content` lets contents be "
+        "kept. 0: for ever.",
+    )
     minutes: Seconds = setting(
         3 * 86_400, "Seconds that sums are kept by the minute. 0: for ever, as those by the day."
     )
@@ -248,6 +253,31 @@ class Storage(Section):
         256, "Size of what waits on disk, in the folder `spool`, while PostgreSQL takes no writes, MiB.", ge=1
     )
     keep: Keep = setting(Keep(), "How long things are kept.")
+
+
+class QualityJudge(Section):
+    """The model that judges whether a managed answer is worse."""
+
+    upstream: Name = Field(description="Name of the upstream that has the model; it needs an `api_key` of its own.")
+    model: str = Field(min_length=1, description="A model that answers in JSON. Its price must be known.")
+
+
+class Quality(Section):
+    """Comparison of managed answers with those that the same requests get as they were, at your cost."""
+
+    share: float = setting(
+        0.02,
+        "Share of the managed requests that are sent once more as they were, in the background, with the key that they "
+        "came with. Never one with `no-store`, or that its client lets nothing be kept of.",
+        ge=0,
+        le=1,
+    )
+    max_spend: Dollars = setting(
+        1.0, "US dollars a day (UTC) that all of it may cost, the judge too. Nothing is asked beyond."
+    )
+    judge: QualityJudge | None = setting(
+        None, "Model that decides whether an answer has held. Absent: numbers, names, length and similarity decide."
+    )
 
 
 class Log(Section):
@@ -298,6 +328,9 @@ class Config(Section):
     )
     embedding: Embedding = setting(Embedding(), "What turns text into vectors.")
     storage: Storage = setting(Storage(), "Where things are kept.")
+    quality: Quality | None = setting(
+        None, "Whether answers hold: a sample is asked twice, and compared. Absent: none is."
+    )
     shared: Shared | None = setting(None, "The Redis that several processes share. Absent: each has its own memory.")
     log: Log = setting(Log(), "What is logged, and how.")
     admin: Admin = setting(Admin(), "The page and its API.")

@@ -49,6 +49,7 @@ TABLES = (
     "digests",
     "summaries",
     "spending",
+    "quality",
     "path_states",
     "contents",
     "returned_sessions",

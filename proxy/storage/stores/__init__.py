@@ -3,6 +3,7 @@ methods are documented) with the statements of one kind, from `../sqlite/` or `.
 texts that select, and of functions that apply a batch of writes.
 
 accounts.py   reads for administration
+aliases.py    names that people have given to scopes
 archive.py    the archive of turns
 contents.py   bodies of requests and answers
 desk.py       tapes, events and documents of desks
@@ -15,6 +16,7 @@ kinds.py      the stores of one kind of database, as they are opened
 keys.py       keys that were given out, and sums by the day of their owners
 jobs.py       jobs of memory's model, what they cost and what they have made
 ledger.py     the ledger, and the sums of its rows
+quality.py    compared answers, and what comparing has cost
 reuse.py      entries of reuse by intent, and its log
 sessions.py   the index of links, which recognises conversations
 states.py     states of conversations
