@@ -1,6 +1,8 @@
 """The demonstration, `olvido demo`: a scripted upstream that needs no key behind the real proxy.
 
-    show.py    plays a conversation twice; tokens and costs of each play; talk/: the text of the conversations
+    show.py    plays a conversation twice; talk/: the text of the conversations
+    bill.py    tokens and costs of each play, as tables
+    index.py   waits until a proxy has learnt what it was told
     cluster.py plays it through several proxies over one PostgreSQL and one Redis
     desk.py    plays an agent that keeps its own memory, three times; agent.py: its model
     app.py     the upstream: an answer as a `chat.completion` object and as its chunks; tokens, the prefix cache

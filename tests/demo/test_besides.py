@@ -12,9 +12,10 @@ import pytest
 from proxy.config import Config
 from proxy.demo.app import create_app
 from proxy.demo.besides import IS, QUESTION, REWORDED, WAS, edited, reworded
+from proxy.demo.index import Index
 from proxy.demo.remembering import written
 from proxy.demo.script import script
-from proxy.demo.show import INVITED, MODEL, Index, invitation
+from proxy.demo.show import INVITED, MODEL, invitation
 from tests.builders import encoding
 from tests.servers import run_app, run_proxy
 

@@ -5,14 +5,12 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-import httpx
 import msgspec
 import pytest
 
 from proxy.demo import show
-from proxy.demo.show import CONVERSATION, SYSTEM, WEATHER_RESULT, Ask, Bill, Index, growth, read, table, talk
+from proxy.demo.show import CONVERSATION, SYSTEM, WEATHER_RESULT, Ask, read, talk
 from proxy.protocol.dialects import DIALECTS, Dialect
-from proxy.types import Usage
 from tests.scripted.chat import DialectChat
 from tests.scripted.config import ScriptedConfig
 from tests.scripted.recording import Received
@@ -67,74 +65,6 @@ def test_the_long_one_saves_the_more_the_longer_it_gets(
     assert 0 < recalled < prompt
     asked = f"{sum(bool(ask.expects) for ask in talk())}"
     assert rows_under(said, "direct", "saved")["facts recalled when asked"] == [f"{asked} of {asked}"] * 2
-
-
-def test_a_bill_adds_up_what_was_billed_and_nothing_else() -> None:
-    bill = Bill()
-    bill.add(Usage(1_000_000, 500_000, cached_tokens=400_000), reused=False)
-    bill.add(Usage(1_000_000, 500_000), reused=True)
-    bill.add(None, reused=False)
-    assert (bill.requests, bill.reused) == (3, 1)
-    assert (bill.prompt, bill.cached, bill.completion) == (1_000_000, 400_000, 500_000)
-    assert bill.cost == pytest.approx(0.6 * 0.95 + 0.4 * 0.16 + 0.5 * 4.0)
-
-
-@pytest.mark.parametrize(
-    ("answer", "remembered"),
-    [("It is 200.", 1), ("I don't know.", 0), ("It was 100.", 0), ("It was 100 and is 200.", 0)],
-)
-def test_what_holds_is_remembered_and_what_held_before_is_not(answer: str, remembered: int) -> None:
-    bill = Bill()
-    bill.check(Ask("How much?", expects="200", outdated="100"), answer)
-    bill.check(Ask("Good morning."), answer)
-    assert (bill.asked, bill.remembered) == (1, remembered)
-
-
-def test_a_mark_stays_as_it_was() -> None:
-    bill = Bill(prompt=1_000)
-    bill.mark(20)
-    bill.prompt += 1_000
-    bill.mark(60)
-    assert [(turns, mark.prompt) for turns, mark in bill.marks.items()] == [(20, 1_000), (60, 2_000)]
-
-
-def test_the_tables_tell_both_plays_and_their_difference() -> None:
-    direct, proxied = Bill(prompt=2_000), Bill(prompt=1_000, recalled=300)
-    direct.mark(20)
-    proxied.mark(20)
-    assert growth(direct.marks, proxied.marks).splitlines()[-1].split() == [
-        "20", "2,000", "1,000", "300", "0.0019", "0.0009", "-50%",
-    ]  # fmt: skip
-    assert "50.0%" in table(direct, proxied)
-
-
-def test_questions_that_came_too_early_are_told() -> None:
-    assert "busy" not in table(Bill(), Bill())
-    assert "3 questions were asked before the index was ready" in table(Bill(), Bill(early=3))
-
-
-async def readiness(*answers: dict[str, Any]) -> tuple[bool, int]:
-    """What waiting for a proxy that says these things one after the other comes to, and how often it was asked."""
-    left = list(answers)
-
-    def answer(_: httpx.Request) -> httpx.Response:
-        return httpx.Response(200, json={"parts": left.pop(0)})
-
-    async with httpx.AsyncClient(base_url="http://x", transport=httpx.MockTransport(answer)) as client:
-        was = await Index([client]).warm()
-    return was, len(answers) - len(left)
-
-
-async def test_it_waits_for_vectors_and_for_what_compares_questions() -> None:
-    warming, words = {"embedding": "warming"}, {"embedding": "ready", "reuse by intent": "warming"}
-    ready = {"embedding": "ready", "reuse by intent": "ready", "upstreams": {}}
-    assert await readiness(warming, words, ready, ready) == (True, 3)
-    assert await readiness({"embedding": "off"}) == (True, 1)
-
-
-async def test_waiting_in_vain_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(show, "PATIENCE_SECONDS", 0.0)
-    assert (await readiness(*[{"embedding": "warming"}] * 3))[0] is False
 
 
 _FEW = 7  # words in a row that two answers may share
