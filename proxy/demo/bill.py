@@ -33,7 +33,7 @@ class Bill:
             self.completion += usage.completion_tokens
 
     def check(self, answer: str, expects: str, outdated: str) -> None:
-        """Counts whether the answer to a question holds what is expected, and nothing outdated. ""  is no question."""
+        """Counts whether the answer to a question holds what is expected, and nothing outdated. "" expects nothing."""
         if expects:
             self.asked += 1
             self.remembered += expects in answer and not (outdated and outdated in answer)
