@@ -1,4 +1,4 @@
-"""What plays of a conversation are billed, and the tables that compare two of them; what was answered rightly, too."""
+"""The bill of a play of the conversation, with the questions that were answered rightly, and tables of two of them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace

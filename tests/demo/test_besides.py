@@ -43,11 +43,15 @@ def test_the_line_that_is_edited_is_one_that_memorys_model_finds() -> None:
 
 
 def answering(*answers: httpx.Response) -> httpx.AsyncClient:
-    """A proxy that gives these answers to questions, and knows no facts."""
+    """A proxy that gives these answers to questions, and has read the file."""
     left = iter(answers)
 
     def answer(request: httpx.Request) -> httpx.Response:
-        return next(left) if request.url.path == "/v1/chat/completions" else httpx.Response(200, json={"facts": []})
+        return (
+            next(left)
+            if request.url.path == "/v1/chat/completions"
+            else httpx.Response(200, json={"facts": [{"value": IS}]})
+        )
 
     return httpx.AsyncClient(base_url="http://x", transport=httpx.MockTransport(answer))
 
@@ -72,10 +76,7 @@ async def test_where_the_second_answer_came_from_is_not_assumed(source: str, tol
         assert told in (await reworded(client, MODEL, counting(0, 0, 1))).splitlines()[0]
 
 
-async def test_an_edit_that_did_not_reach_the_prompt_is_not_told_as_one_that_did(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("proxy.demo.besides.PATIENCE_SECONDS", 0.01)
+async def test_an_edit_that_did_not_reach_the_prompt_is_not_told_as_one_that_did(tmp_path: Path) -> None:
     (tmp_path / "MEMORY.md").write_text(f"- {WAS}\n", encoding="utf-8")
     async with answering(said("I don't know.", "upstream")) as client:
         assert "the next prompt did not have it" in await edited(client, MODEL, tmp_path)
