@@ -12,9 +12,10 @@ import msgspec
 import pytest
 
 from proxy.storage import backup
-from proxy.storage.backup import DATABASE, FILES, MANIFEST, Manifest, check, unpack, write
+from proxy.storage.backup import FILES, MANIFEST, Manifest, check, unpack, write
 from proxy.storage.base import StorageError
 from proxy.storage.folder import LOGOUTS, SECRET
+from proxy.storage.opening import DATABASE
 from proxy.storage.sqlite.connection import open_database
 
 NOW = 1_700_000_000.0

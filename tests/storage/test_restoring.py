@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from proxy.storage import restoring
-from proxy.storage.backup import DATABASE, write
+from proxy.storage.backup import write
 from proxy.storage.base import DatabaseTooNew, StorageError
 from proxy.storage.erasures import mark_of
 from proxy.storage.folder import SECRET
+from proxy.storage.opening import DATABASE
 from proxy.storage.restoring import alone, is_empty, restore
 from proxy.storage.sqlite.connection import open_database
 from tests.storage.test_backup import NOW, scopes
