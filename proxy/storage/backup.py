@@ -149,7 +149,7 @@ def _regular(folder: Path) -> list[Path]:
 
 
 def state_of(files: Path | None) -> Mapping[str, tuple[int, int, int]]:
-    """What tells that a file has changed: its size, time and number."""
+    """The marks by which a changed file is known: its size, time and number."""
     state = {}
     for path in [] if files is None else _regular(files):
         with suppress(FileNotFoundError):

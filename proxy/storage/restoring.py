@@ -105,7 +105,7 @@ def _erased_since(old: Path, restored: Path) -> tuple[str, ...]:
 
 
 def _present(folder: Path) -> list[Path]:
-    """What a restore puts aside."""
+    """The entries of a folder that a restore puts aside."""
     if not folder.is_dir():
         return []
     return sorted(
