@@ -24,7 +24,8 @@ def rows(page: Page, talked: Talked) -> Callable[[], list[str]]:
 
     def read() -> list[str]:
         page.tab.wait_for_selector(".view-requests .table-wrap:not([aria-busy])")
-        return page.tab.eval_on_selector_all(f"{ROW} .row-link", "all => all.map(each => each.innerText)")
+        found: list[str] = page.tab.eval_on_selector_all(f"{ROW} .row-link", "all => all.map(each => each.innerText)")
+        return found
 
     return read
 
