@@ -23,6 +23,7 @@ own_requests.py requests of our own: the upstream's answer for a sample of the r
 memory_model.py for it: the model that memory asks, behind an upstream
 """
 
+import asyncio
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 
@@ -35,6 +36,7 @@ from proxy.memory.learn import Learner, Obedience
 from proxy.memory.library import Library
 from proxy.observe.ledger import LedgerTotals
 from proxy.observe.metrics import Metrics
+from proxy.observe.tracing import Tracing
 from proxy.pipeline.commanding import Commander
 from proxy.pipeline.desk import Desks
 from proxy.pipeline.ending_sessions import Ends
@@ -84,6 +86,7 @@ class Services:
     storage: Storage
     shared: SharedState
     patience: float = 1.0  # factor of the deadlines of all stages
+    tracing: Tracing | None = None  # None: nothing is traced
 
     async def close(self) -> None:
         """Drains background work, writes queued rows, and closes what is open."""
@@ -103,6 +106,8 @@ class Services:
         await self.storage.close()
         for upstream in self.router.upstreams:
             await upstream.close()
+        if self.tracing is not None:
+            await asyncio.to_thread(self.tracing.close)
         self.executor.shutdown(wait=False, cancel_futures=True)
 
 
