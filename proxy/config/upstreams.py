@@ -255,6 +255,13 @@ class Upstream(Section):
     )
 
 
+def is_priced(upstream: Upstream, model: str) -> bool:
+    """Returns True if the price of `model` at `upstream` is known, zeros included."""
+    names = (model, upstream.aliases.get(model, model))
+    is_named = any(fnmatchcase(name, pattern) for name in names for pattern in upstream.prices)
+    return upstream.price is not None or is_named or listed(upstream.dialect, names) is not None
+
+
 def named_models(upstream: Upstream) -> tuple[str, ...]:
     """Returns the models that an upstream's settings name, patterns left out."""
     names = (*upstream.models, *upstream.aliases, *upstream.prices)

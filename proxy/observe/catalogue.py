@@ -18,11 +18,14 @@ from proxy.observe.labels import (
     FACT,
     JOB_RESULT,
     LEDGER,
+    LIMIT,
     MEASURED,
     MECHANISM,
     MODEL,
     NONE,
     OPERATION,
+    QUALITY_SKIPPED,
+    QUALITY_WAY,
     RESULT,
     ROWS,
     SAVED_BY,
@@ -46,7 +49,7 @@ from proxy.types.desk import ToolName
 
 Metric = TypeVar("Metric", Counter, Gauge, Histogram)
 
-MOST_INITIAL = 12  # series of a metric that begin at 0
+MOST_INITIAL = 16  # series of a metric that begin at 0
 
 _SECONDS = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0)
 _UPSTREAM_SECONDS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0)
@@ -84,6 +87,7 @@ class Catalogue:
         self._requests()
         self._ledger()
         self._reuse()
+        self._quality()
         self._context()
         self._memory()
         self._upstreams()
@@ -264,6 +268,20 @@ class Catalogue:
             "olvido_embed_batch_texts", "Texts in one run of the embedding model.", (1, 2, 4, 8, 16, 32)
         )
 
+    def _quality(self) -> None:
+        self.quality_pairs = self._counter(
+            "olvido_quality_pairs",
+            "Managed answers beside those of the same request as it was: held, or lost (the managed one is worse), by "
+            "what decided it.",
+            {"result": ("held", "lost"), "way": QUALITY_WAY},
+        )
+        self.quality_skipped = self._counter(
+            "olvido_quality_skipped",
+            "Requests that were drawn to be asked twice, and were not: the price is unknown, the day's money spent, "
+            "too many were under way, the upstream is left alone for now, it failed.",
+            {"reason": QUALITY_SKIPPED},
+        )
+
     def _context(self) -> None:
         self.plans = self._counter(
             "olvido_plans", "Requests that went upstream, by what was made of them.", {"kind": get_args(PlanKind)}
@@ -390,6 +408,11 @@ class Catalogue:
             "olvido_refused",
             "Requests that were refused because of the web page that made them, or the name it found the proxy by.",
             {"reason": ("foreign_host", "foreign_origin")},
+        )
+        self.limited = self._counter(
+            "olvido_limited",
+            "Requests that were refused since their key or end user was at a limit.",
+            {"whose": ("key", "user"), "limit": LIMIT},
         )
         self.writer_queue = self._gauge("olvido_writer_queue", "Rows waiting to be written.", "sum")
         self.writer_lag = self._gauge(

@@ -31,10 +31,14 @@ class House:
     collector: Collector
     upstream: proxied.Upstream
 
-    def trace(self, body: Mapping[str, Any] = PLAIN, *, status: int = 200, **headers: str) -> list[Got]:
+    def trace(
+        self, body: Mapping[str, Any] = PLAIN, headers: Mapping[str, str] | None = None, *, status: int = 200
+    ) -> list[Got]:
         """The spans of one request, once all are there."""
         trace = secrets.token_hex(16)
-        answer = self.http.post(CHAT, json=body, headers={**headers, "traceparent": f"00-{trace}-{'b' * 16}-01"})
+        answer = self.http.post(
+            CHAT, json=body, headers={**(headers or {}), "traceparent": f"00-{trace}-{'b' * 16}-01"}
+        )
         assert answer.status_code == status, answer.text
         return self.spans(trace)
 
@@ -138,7 +142,7 @@ def test_an_upstream_gets_its_call_as_the_parent(house: House) -> None:
 
 
 def test_an_error_of_the_upstream_is_one_of_the_call_and_of_the_request(house: House) -> None:
-    spans = house.trace(status=503, **{"x-demo-fault": "503"})
+    spans = house.trace(headers={"x-demo-fault": "503"}, status=503)
     root, made = only(spans, "server"), calls(spans)
     assert [each.attributes["olvido.upstream"] for each in made] == ["demo", "demo", "spare"]
     assert [each.attributes["error.type"] for each in made] == ["503"] * 3
@@ -148,7 +152,7 @@ def test_an_error_of_the_upstream_is_one_of_the_call_and_of_the_request(house: H
 
 
 def test_a_retry_that_succeeds_is_a_second_call(house: House) -> None:
-    spans = house.trace(**{"x-demo-fault": "503x1", "x-demo-fault-key": secrets.token_hex(4)})
+    spans = house.trace(headers={"x-demo-fault": "503x1", "x-demo-fault-key": secrets.token_hex(4)})
     first, second = calls(spans)
     assert (first.is_error, second.is_error) == (True, False)
     assert second.attributes["http.request.resend_count"] == 1
@@ -157,7 +161,7 @@ def test_a_retry_that_succeeds_is_a_second_call(house: House) -> None:
 
 
 def test_a_fallback_is_told_by_its_own_name(house: House) -> None:
-    spans = house.trace(**{"x-demo-fault": "503x2", "x-demo-fault-key": secrets.token_hex(4)})
+    spans = house.trace(headers={"x-demo-fault": "503x2", "x-demo-fault-key": secrets.token_hex(4)})
     assert [each.attributes["olvido.upstream"] for each in calls(spans)] == ["demo", "demo", "spare"]
     assert [each.is_error for each in calls(spans)] == [True, True, False]
 
@@ -253,7 +257,7 @@ def test_rounds_of_tools_are_calls_of_their_own_with_the_tools_between(collector
         rounds.will(Spoken("Hello."))  # before that nobody has answered this key, and nothing is kept of it
         house.http.post(CHAT, json=PLAIN, headers={"x-olvido-session": "s"}).raise_for_status()
         rounds.will(Spoken(calls=(REMEMBER,)), Spoken("Done."))
-        spans = house.trace(**{"x-olvido-session": "s"})
+        spans = house.trace(headers={"x-olvido-session": "s"})
         first, second = calls(spans)
         tool = next(each for each in spans if each.name.startswith("execute_tool"))
         assert tool.attributes["gen_ai.tool.name"] == "remember"

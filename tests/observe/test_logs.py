@@ -269,8 +269,12 @@ def test_a_closed_stream_is_no_reason_to_fail(stream: io.StringIO, capsys: pytes
 async def test_a_line_of_a_request_names_its_trace_whether_it_is_in_the_sample_or_not(ratio: float) -> None:
     trace = Tracing(ratio, lambda _: None).begin((), "req_1")
     written: list[logging.LogRecord] = []
-    handler = logging.Handler()
-    handler.emit = written.append  # type: ignore[method-assign]
+
+    class Keeping(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            written.append(record)
+
+    handler = Keeping()
     logging.getLogger("proxy.tasks").addHandler(handler)
 
     async def failing() -> None:
