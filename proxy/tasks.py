@@ -83,7 +83,7 @@ class Noted(Protocol):
         """Notes what the ledger says of the request; `delivery`: of its upstream, if it went to one."""
 
     def hold(self) -> None:
-        """Has the trace wait for more until `release`."""
+        """Makes the trace wait for more until `release`."""
 
     def release(self) -> None:
         """Ends that."""

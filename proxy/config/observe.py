@@ -39,7 +39,7 @@ class Tracing(Section):
 
 
 class Observe(Section):
-    """What is told of requests to other systems."""
+    """Traces of requests, for other systems."""
 
     tracing: Tracing | None = setting(
         None, "Traces over OpenTelemetry (needs the extra olvido[otel]). Absent: none, at no cost."

@@ -141,7 +141,7 @@ class Trace:
     # --- its end ---
 
     def hold(self) -> None:
-        """Has it kept until `release`."""
+        """Keeps it until `release`."""
         self._holds += 1
 
     def release(self) -> None:

@@ -125,7 +125,7 @@ class Recorder:
         self._spawn(self._finish(exchange, delivery, attempts, total, read=small), "record", attempts)
 
     def _spawn(self, work: Coroutine[Any, Any, None], name: str, attempts: Attempts) -> None:
-        """Has a request recorded in the background. Its trace waits for that."""
+        """Starts the record of a request in the background. Its trace waits for that."""
         if (trace := attempts.trace) is not None:
             trace.hold()
             self.tasks.spawn(work, name=name).add_done_callback(lambda _: trace.release())
