@@ -14,6 +14,7 @@ memory_desk.py    `olvido memory sections`, `log`, `reset`: the desk that a mode
 remembered.py     what these share: whose memory, its stores, the terminal
 keys.py      `olvido keys`: keys that this proxy gives out
 erase.py     `olvido erase`: an end user erased from every place, and the report
+backup.py    `olvido backup`, `restore`: all that is kept, in one file, and back
 opened.py    the database of a command, of the kind that the configuration names
 """
 
