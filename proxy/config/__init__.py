@@ -8,6 +8,7 @@
     shared.py    the Redis that processes share, and the environment's variables for it
     profiles.py  the numbers of context management, as a table
     session_state.py  fields of a conversation that are read from what its user says
+    fingerprint.py   whether two processes mean the same configuration and storage
     mending.py   what is right in a file that has mistakes, so that all of them can be told at once
     problems.py  rules between settings, and errors in the file's own words
 
