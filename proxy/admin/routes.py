@@ -26,7 +26,7 @@ from proxy.admin.auth import COOKIE, COOKIE_SECONDS
 from proxy.admin.codec import Asked, as_json, decoded, without_body
 from proxy.admin.parts import Admin
 from proxy.admin.presets import presets
-from proxy.config import shows_content
+from proxy.config import fingerprint, shows_content
 from proxy.errors import Forbidden, MethodNotAllowed, Unauthorized
 from proxy.http.exchange import Call
 from proxy.memory.edits import decay
@@ -65,6 +65,8 @@ async def me(call: Call, admin: Admin, asked: Asked) -> Answer:
     config = admin.services.config
     more = {
         "is_admitted": True,
+        "config": fingerprint.of_config(config),
+        "storage": fingerprint.of_storage(admin.services.storage.secret),
         "show_content": shows_content(config),
         "profile": config.context.profile,
         "profile_with_tools": config.context.profile_with_tools,
