@@ -1,6 +1,6 @@
 """The ledger as the page shows it: sums over time and by what requests have in common, requests, conversations.
 
-    GET /admin/api/scopes?before=&limit=
+    GET /admin/api/scopes?scope=&before=&limit=
             who asks, and when each was last heard of, latest first; `next` is the `before` of the next page
     GET /admin/api/summary?from=&to=&by=&scope=
             sums of a span of time, the last hour if none is named, by nothing, mechanism, model, upstream, source, plan
@@ -72,8 +72,9 @@ LIVE_HEADERS: Headers = (
 
 
 class ScopesAsked(Asked, frozen=True):
-    """Parameters of the list of scopes."""
+    """Parameters of the list of scopes. `scope`: a tenant, whose scopes are meant."""
 
+    scope: str | None = None
     before: Moment = 0.0
     limit: Annotated[int, msgspec.Meta(ge=1, le=MOST_SCOPES)] = USUAL_SCOPES
 
@@ -89,7 +90,9 @@ class SummaryAsked(Asked, frozen=True):
 
 async def scopes(call: Call, admin: Admin, asked: ScopesAsked) -> Answer:
     """Answers with a page of the scopes."""
-    found = await admin.services.storage.accounts.scopes(asked.limit + 1, before=asked.before or None)
+    found = await admin.services.storage.accounts.scopes(
+        asked.limit + 1, before=asked.before or None, tenant=asked.scope
+    )
     listed, after = page(found, asked.limit, lambda each: each[1])
     return as_json({"scopes": [{"scope": scope, "last_at": at} for scope, at in listed], "next": after})
 
@@ -164,6 +167,12 @@ class RequestsAsked(Asked, frozen=True):
     limit: Annotated[int, msgspec.Meta(ge=1, le=MOST_REQUESTS)] = USUAL_REQUESTS
 
 
+class LiveAsked(Asked, frozen=True):
+    """Parameters of the live stream."""
+
+    scope: str | None = None
+
+
 class SessionsAsked(Asked, frozen=True):
     """Parameters of the list of conversations."""
 
@@ -190,12 +199,12 @@ async def requests(call: Call, admin: Admin, asked: RequestsAsked) -> Answer:
     )
 
 
-async def live(call: Call, admin: Admin, asked: Asked) -> Answer:
+async def live(call: Call, admin: Admin, asked: LiveAsked) -> Answer:
     """Answers with the live stream of requests and totals."""
     if call.method == "HEAD":
         return Answer(200, LIVE_HEADERS, b"")
     call.watch.start()
-    listener = admin.feed.listen()
+    listener = admin.feed.listen(asked.scope)
     call.watch.on_server_stop(listener.end)
     return Answer(200, LIVE_HEADERS, listener)
 
