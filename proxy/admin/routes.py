@@ -24,7 +24,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from proxy.admin import desk, files, jobs, keys, ledger, memory, quality, request, what_if
+from proxy.admin import desk, files, finding, jobs, keys, ledger, memory, naming, quality, request, what_if
 from proxy.admin.auth import ADMIN, COOKIE, COOKIE_SECONDS, Visitor
 from proxy.admin.codec import Asked, as_json, decoded, without_body
 from proxy.admin.parts import Admin
@@ -160,10 +160,12 @@ ROUTES = (
     _route("GET me", me, Asked, is_guarded=False),
     _route("POST login", login, Login, is_guarded=False),
     _route("POST logout", logout, Asked, is_guarded=False),
-    # These a key may ask of its own; all others are the administrator's.
-    _route("GET scopes", ledger.scopes, ledger.ScopesAsked, is_open_to_keys=True),
+    # Those that are open to keys they may ask of their own scopes; all others are the administrator's.
+    _route("GET scopes", naming.scopes, naming.ScopesAsked, is_open_to_keys=True),
+    _route("POST scopes", naming.name_scope, naming.Naming),
     _route("GET summary", ledger.summary, ledger.SummaryAsked, is_open_to_keys=True),
-    _route("GET requests", ledger.requests, ledger.RequestsAsked, is_open_to_keys=True),
+    _route("GET requests", finding.requests, finding.RequestsAsked, is_open_to_keys=True),
+    _route("GET requests/export", finding.export, finding.Wanted, is_open_to_keys=True),
     _route("GET requests/{id}", request.request, request.RequestAsked, is_open_to_keys=True),
     _route("GET live", ledger.live, ledger.LiveAsked, is_open_to_keys=True),
     _route("GET sessions", ledger.sessions, ledger.SessionsAsked, is_open_to_keys=True),
@@ -183,6 +185,7 @@ ROUTES = (
     _route("GET facts", memory.facts, memory.FactsAsked, is_open_to_keys=True),
     _route("POST facts", memory.add_fact, memory.NewFact),
     _route("GET facts/wiped", memory.wiped_facts, memory.WipedAsked),
+    _route("POST facts/derive", memory.derive_fact, memory.Derivation),
     _route("POST facts/restore", memory.restore_facts, memory.Restore),
     _route("GET facts/{id}", memory.fact, Asked),
     _route("PATCH facts/{id}", memory.change_fact, memory.Change),

@@ -87,7 +87,16 @@ def _id(route: Route) -> str:
 
 def test_these_and_no_other_routes_are_open_to_keys_and_each_is_asked_of_a_scope() -> None:
     assert [_id(route).removeprefix(f"GET {API}/") for route in OPEN] == [
-        *("scopes", "summary", "requests", "requests/{id}", "live", "sessions", "sessions/{session:path}"),
+        *(
+            "scopes",
+            "summary",
+            "requests",
+            "requests/export",
+            "requests/{id}",
+            "live",
+            "sessions",
+            "sessions/{session:path}",
+        ),
         *("keys", "facts"),
     ]
     assert all(route.method == "GET" for route in OPEN)
@@ -97,7 +106,7 @@ def test_these_and_no_other_routes_are_open_to_keys_and_each_is_asked_of_a_scope
 @pytest.mark.parametrize("route", SHUT, ids=_id)
 def test_every_other_route_is_refused_to_a_key_whatever_it_asks(route: Route, team: Team) -> None:
     for key, name in ((ANA, "ana"), (BEN, "ben")):
-        body = None if route.method in ("GET", "DELETE") else {}
+        body: dict[str, str] | None = None if route.method in ("GET", "DELETE") else {}
         path = concrete(route.path, name)
         answer = team.proxy.http.request(
             route.method, path, json=body, headers={"authorization": f"Bearer {key}"}, params={"scope": "x/"}
