@@ -28,7 +28,8 @@ from proxy.admin import desk, files, finding, jobs, keys, ledger, memory, naming
 from proxy.admin.auth import ADMIN, COOKIE, COOKIE_SECONDS, Visitor
 from proxy.admin.codec import Asked, as_json, decoded, without_body
 from proxy.admin.parts import Admin
-from proxy.config import shows_content
+from proxy.admin.presets import presets
+from proxy.config import fingerprint, shows_content
 from proxy.errors import Forbidden, MethodNotAllowed, Unauthorized
 from proxy.http.exchange import Call
 from proxy.memory.edits import decay
@@ -70,10 +71,13 @@ async def me(call: Call, admin: Admin, asked: Asked) -> Answer:
     more = {
         "is_admitted": True,
         "key": None if visitor.key is None else _told_of(visitor.key, visitor.tenant),
+        "config": fingerprint.of_config(config),
+        "storage": fingerprint.of_storage(admin.services.storage.secret),
         "show_content": shows_content(config),
         "profile": config.context.profile,
         "profile_with_tools": config.context.profile_with_tools,
         "profiles": {name: asdict(profile) for name, profile in config.profiles.items()},
+        "presets": {name: presets(profile) for name, profile in config.profiles.items()},
         "upstreams": [upstream.name for upstream in config.upstreams],
         "now": time(),
     }
