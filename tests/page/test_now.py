@@ -175,4 +175,4 @@ def test_when_the_proxy_is_gone_what_is_known_stays_and_it_says_so(page: Page) -
     assert page.tab.is_visible(".headline")
     page.tab.unroute("**/admin/api/**")
     page.tab.clock.run_for(3_000)
-    page.tab.wait_for_selector("#notice", state="hidden")
+    page.tab.wait_for_selector("#notice.notice-good")

@@ -11,7 +11,7 @@
      What `show` throws is shown with a button to try again.
    The view is shown anew when language or scope change. */
 
-import { api, isAborted, onReach } from "./lib/api.js";
+import { api, isAborted, onReach, unreachable } from "./lib/api.js";
 import { announce, clear, failure, h, loading } from "./lib/dom.js";
 import { lang, onLang, register, t } from "./lib/i18n.js";
 import { watchKeys } from "./lib/keys.js";
@@ -125,7 +125,7 @@ async function go() {
 
   try {
     if (!FILES[view]) throw new Error(t("shell.unknown"));
-    const module = await import(`./views/${FILES[view]}.js`);
+    const module = await loaded(FILES[view]);
     if (ended.signal.aborted) return undefined;
     document.title = `${t(module.title)} · Olvido`;
     announce(t(module.title));
@@ -135,6 +135,20 @@ async function go() {
     if (!ended.signal.aborted && !isAborted(error)) clear(root, failure(error, FILES[view] && go));
   }
   return undefined;
+}
+
+const failures = new Map(); // of files, how often they could not be had
+
+/** The module of a view. A browser may remember that a file could not be had, but not by another name. */
+async function loaded(file) {
+  const again = failures.get(file) ?? 0;
+  try {
+    return await import(`./views/${file}.js${again ? `?${again}` : ""}`);
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    failures.set(file, again + 1);
+    throw unreachable(error);
+  }
 }
 
 /** For the login view: who was let in goes on to where they wanted to. */
@@ -159,12 +173,22 @@ async function enter() {
   return go();
 }
 
+// --- while the proxy does not answer -------------------------------------------------------------------------------
+
+const AGAIN = 3000; // milliseconds from one try to the next
+const TOLD = 6000; // milliseconds for which it is said that it answers again
 let retrying = null;
+let saying = null;
+
+/** What is on the page stays, so nothing that was written is lost; what could not be shown is shown once it answers. */
 onReach((answers) => {
-  notice.hidden = answers;
-  notice.textContent = answers ? "" : t("shell.offline");
   clearInterval(retrying);
-  if (!answers) retrying = setInterval(() => api.get("me").then((found) => (me ??= found), () => {}), 3000);
+  clearTimeout(saying);
+  notice.hidden = false;
+  notice.className = answers ? "notice notice-good" : "notice";
+  notice.textContent = answers ? t("shell.online") : t("shell.offline", { address: location.host });
+  if (answers) saying = setTimeout(() => (notice.hidden = true), TOLD);
+  else retrying = setInterval(() => api.get("me").then((found) => (me ??= found), () => {}), AGAIN);
 });
 
 watchKeys({
