@@ -3,8 +3,8 @@
     GET /admin/api/requests/{id}?scope=
             how its prompt came to be: what of each message was sent, and why; with texts while they are kept; `rounds`,
             in which the model called tools of ours and of which the client saw nothing; `verdict`, what it came to
-            beside pass-through; `attempts`, all tries of it if its SDK made it again after a failure; the first question
-            of its conversation
+            beside pass-through; `attempts`, all tries of it if its SDK made it again after a failure; the
+            first question of its conversation
 
 A name may be a request's in several scopes; without a scope the latest is meant.
 """
