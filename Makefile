@@ -82,6 +82,7 @@ metrics-docs: $(READY)   ## what /metrics tells, as a table
 
 config-docs: $(DEV_READY)    ## every setting, in deploy/docs/configuration.md
 	$(BIN)/python -m tests.docs.settings --write
+	$(BIN)/python -m tests.docs.copies --write
 
 dashboards: $(DEV_READY)     ## the Grafana dashboards, from grafana/source
 	$(BIN)/python -m grafana.source

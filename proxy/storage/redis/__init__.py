@@ -12,7 +12,7 @@ answers.py     the cache of exact answers
 flights.py     single flight across processes
 sessions.py    open turns, last reuses, throttle, logouts
 hot.py         hot contexts of conversations
-erasing.py     end users erased
+erasing.py     end users erased; exporting.py their answers, for an export
 learnt.py      calibrations, evidence of prefix caches, hit rates, breakers of upstreams
 
 The client library is imported only where the configuration has a section `shared`.
