@@ -28,6 +28,7 @@ from proxy.files.desk_syncing import desk_files
 from proxy.files.serving import Files
 from proxy.http.access import Authenticator, OriginPolicy
 from proxy.keys.book import KeyBook
+from proxy.keys.limiting import Limiter
 from proxy.memory.facts import Decay
 from proxy.memory.learn import Learner, Obedience
 from proxy.memory.library import Library
@@ -36,7 +37,7 @@ from proxy.memory.warming import warm
 from proxy.observe.ledger import LedgerTotals
 from proxy.observe.metrics import Metrics
 from proxy.observe.totals import ledger_name
-from proxy.pipeline import Services
+from proxy.pipeline import Services, limits
 from proxy.pipeline.commanding import Commander
 from proxy.pipeline.desk import Desks
 from proxy.pipeline.ending_sessions import Ends, Listener, OnEnd, to_all
@@ -78,7 +79,7 @@ async def build(
     metrics = Metrics()
     watching = SharedObserver(metrics.shared_failed, metrics.shared_changed)
     storage = await open_storage(config, tasks, metrics.stored, metrics.failed_open, writing, watching)
-    shared = shared_state(storage.shared, storage.database.folder or run_time)
+    shared = shared_state(storage.shared, storage.database.folder or run_time, run_time)
     if (connection := storage.shared) is not None and config.shared is not None:
         storage = with_hot_contexts(storage, connection, config.shared.hot_context_ttl)
         await connection.open()
@@ -175,6 +176,15 @@ def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
 ) -> Services:
     """Returns all services around parts that are open. `keep`: replaces the keeper of request contents."""
     keys = KeyBook(config, storage.secret, storage.keys)
+    limiter = Limiter(
+        keys,
+        config.limits.users.limits(),
+        shared.counters,
+        storage.keys,
+        storage.accounts,
+        on_refused=metrics.refused_by_limit,
+        on_failed=partial(metrics.failed_open, "limits"),
+    )
     router = Router(upstreams, reject_unknown=config.server.unknown_model == "reject")
     metrics.expect({upstream.name: named_models(upstream) for upstream in config.upstreams})
     answered = AnsweredScopes(storage.has_scope)
@@ -281,6 +291,7 @@ def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
         executor=executor,
         ttl=config.reuse.exact.ttl,
         ends=ends,
+        settle=partial(limits.settle, limiter),
         keep=keep or (Keeper(storage.contents, library.has_forgotten).keep if storage.contents.keeps else None),
     )
     own_requests = OwnRequests(planner.count, recorder, metrics, tasks)
@@ -321,6 +332,7 @@ def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
         config=config,
         authenticator=Authenticator(config, storage.secret, keys),
         keys=keys,
+        limiter=limiter,
         origins=OriginPolicy(config),
         router=router,
         metrics=metrics,
@@ -341,7 +353,7 @@ def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
         mirror=_mirror(config, router, own_requests, storage, embedder, executor, library),
         verifier=Verifier(config.reuse.intent, embedder, own_requests),
         recorder=recorder,
-        unmanaged=Unmanaged(answered, storage, metrics, router, tasks, executor),
+        unmanaged=Unmanaged(answered, storage, metrics, router, tasks, executor, partial(limits.settle, limiter)),
         tasks=tasks,
         executor=executor,
         counter=counter,

@@ -12,6 +12,7 @@ from urllib.parse import parse_qs
 import msgspec
 from msgspec.structs import fields as struct_fields
 
+from proxy.admin.seeking import plain_line
 from proxy.config.problems import nearest
 from proxy.errors import BadRequest, InvalidJson, MissingParameter
 from proxy.http.exchange import Call, read_body, refuse_coding
@@ -137,6 +138,13 @@ def row_json(number: int | None, row: LedgerRow, *, whole: bool = False) -> dict
     if not whole:
         values["trail"] = _small(row.trail)
     return values
+
+
+def listed_json(number: int, row: LedgerRow, questions: Mapping[tuple[str, str], str]) -> dict[str, Json]:
+    """Encodes a ledger row of a list, with the first question of its conversation, if it is among `questions`."""
+    told = row_json(number, row)
+    told["session_question"] = plain_line(questions.get((row.scope, row.session), "")) or None
+    return told
 
 
 def _small(trail: Trail | None) -> Json:

@@ -21,7 +21,7 @@ from operator import attrgetter
 from time import perf_counter, time
 from typing import Any, TypeVar
 
-from proxy.admin import desk, files, jobs, ledger, memory, quality, request, what_if
+from proxy.admin import desk, files, finding, jobs, ledger, memory, naming, quality, request, what_if
 from proxy.admin.auth import COOKIE, COOKIE_SECONDS
 from proxy.admin.codec import Asked, as_json, decoded, without_body
 from proxy.admin.parts import Admin
@@ -129,9 +129,11 @@ ROUTES = (
     _route("GET me", me, Asked, is_guarded=False),
     _route("POST login", login, Login, is_guarded=False),
     _route("POST logout", logout, Asked, is_guarded=False),
-    _route("GET scopes", ledger.scopes, ledger.ScopesAsked),
+    _route("GET scopes", naming.scopes, naming.ScopesAsked),
+    _route("POST scopes", naming.name_scope, naming.Naming),
     _route("GET summary", ledger.summary, ledger.SummaryAsked),
-    _route("GET requests", ledger.requests, ledger.RequestsAsked),
+    _route("GET requests", finding.requests, finding.RequestsAsked),
+    _route("GET requests/export", finding.export, finding.Wanted),
     _route("GET requests/{id}", request.request, request.RequestAsked),
     _route("GET live", ledger.live, Asked),
     _route("GET sessions", ledger.sessions, ledger.SessionsAsked),
@@ -147,6 +149,7 @@ ROUTES = (
     _route("GET facts", memory.facts, memory.FactsAsked),
     _route("POST facts", memory.add_fact, memory.NewFact),
     _route("GET facts/wiped", memory.wiped_facts, memory.WipedAsked),
+    _route("POST facts/derive", memory.derive_fact, memory.Derivation),
     _route("POST facts/restore", memory.restore_facts, memory.Restore),
     _route("GET facts/{id}", memory.fact, Asked),
     _route("PATCH facts/{id}", memory.change_fact, memory.Change),

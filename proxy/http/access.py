@@ -36,6 +36,7 @@ KEYS = wire_headers.KEYS | {"cf-aig-authorization", "helicone-auth", "x-portkey-
 EXPOSED = (
     *("x-olvido-source", "x-olvido-session", "x-olvido-request", "x-olvido-tokens-original", "x-olvido-tokens-sent"),
     *("x-olvido-plan", "x-olvido-reuse", "x-request-id", "age", "retry-after"),
+    *(f"x-ratelimit-{what}-{unit}" for what in ("limit", "remaining", "reset") for unit in ("requests", "tokens")),
 )
 
 

@@ -53,6 +53,7 @@ class KeyBook:
         self._created: Sequence[ApiKey] = ()
         self._by_hash: Mapping[bytes, ApiKey] = {}
         self._by_tenant: Mapping[str, ApiKey] = {}
+        self.limits_any = False  # some key has a limit
         self._used: dict[str, float] = {}
         self._looking: asyncio.Task[None] | None = None
         self._fill(())
@@ -96,13 +97,6 @@ class KeyBook:
         """Returns the limits of a tenant."""
         found = self._by_tenant.get(tenant)
         return self._default if found is None else found.limits.over(self._default)
-
-    @property
-    def limits_any(self) -> bool:
-        """True if some key has a limit."""
-        return any(True for _ in self._default.items()) or any(
-            True for key in self._by_tenant.values() for _ in key.limits.items()
-        )
 
     def all(self) -> list[ApiKey]:
         """Returns all keys, revoked ones included: the configuration's first, then oldest first."""
@@ -166,6 +160,9 @@ class KeyBook:
         self._created = created
         self._by_hash = {key.hash: key for key in created if key.is_active}
         self._by_tenant = {self.tenant(key): key for key in _in_order(created, self._configured.values())}
+        self.limits_any = any(True for _ in self._default.items()) or any(
+            True for key in self._by_tenant.values() for _ in key.limits.items()
+        )
 
 
 def _in_order(created: Iterable[ApiKey], configured: Iterable[ApiKey]) -> list[ApiKey]:

@@ -18,6 +18,7 @@ from proxy.observe.labels import (
     FACT,
     JOB_RESULT,
     LEDGER,
+    LIMIT,
     MEASURED,
     MECHANISM,
     MODEL,
@@ -407,6 +408,11 @@ class Catalogue:
             "olvido_refused",
             "Requests that were refused because of the web page that made them, or the name it found the proxy by.",
             {"reason": ("foreign_host", "foreign_origin")},
+        )
+        self.limited = self._counter(
+            "olvido_limited",
+            "Requests that were refused since their key or end user was at a limit.",
+            {"whose": ("key", "user"), "limit": LIMIT},
         )
         self.writer_queue = self._gauge("olvido_writer_queue", "Rows waiting to be written.", "sum")
         self.writer_lag = self._gauge(

@@ -11,6 +11,7 @@ from proxy.reuse.partitions import UNSUITED
 from proxy.reuse.verdict import REASONS
 from proxy.types import FactStatus, Mechanisms, RowKind
 from proxy.types.curation import OperationName
+from proxy.types.keys import Limits
 from proxy.types.quality import Way
 
 # All are bounded.
@@ -21,6 +22,7 @@ MOST_MODELS = 100
 
 UPSTREAM = "its `name` in the configuration"
 MODEL = f"as the client names it, once an upstream has answered for it; `other` beyond {MOST_MODELS} of them"
+LIMIT = tuple(each.name for each in fields(Limits))
 LEDGER = "a name of the database: the same for all processes and machines that share it"
 TOKENS = ("original", "sent", "cached", "billed", "completion")
 MEASURED = ("true", "false")
@@ -39,7 +41,7 @@ RESULT = tuple(
 STAGE = (
     *("identify", "resume", "command", "obey", "exact", "intent", "desk", "plan", "assemble"),
     *("read_stream", "record", "store", "remember", "count", "ledger", "learn"),
-    *("archive", "contents", "retention", "verify", "judge", "memory", "end", "files", "tools", "totals"),
+    *("archive", "contents", "retention", "verify", "judge", "memory", "end", "files", "tools", "totals", "limits"),
     "quality",
 )
 UPSTREAM_ERROR = "an HTTP status; `upstream_unreachable`, `upstream_broken`, `upstream_timeout`; `cut`: broke off"
@@ -51,7 +53,7 @@ OPERATION = (*get_args(OperationName), "event", "summary", "slug", "unreadable")
 ROWS: Sequence[str] = get_args(RowKind)
 SHARED_PART = (
     *("answers", "flights", "open_turns", "last_served", "hit_rates", "calibrations", "breakers"),
-    *("throttle", "logouts", "hot_context", "connection"),
+    *("throttle", "logouts", "limits", "hot_context", "connection"),
 )
 SHARED_REASON = (
     *("down", "timeout", "overload", "lost", "auth", "loading", "readonly", "cluster", "memory", "version"),

@@ -101,6 +101,10 @@ class Metrics(Catalogue):
         """Counts a stage that failed and was skipped."""
         self.of(self.fail_open, stage, reason).inc()
 
+    def refused_by_limit(self, whose: str, limit: str) -> None:
+        """Counts a request whose key or end user was at a limit."""
+        self.of(self.limited, whose, limit).inc()
+
     def embedded(self, texts: int, seconds: float) -> None:
         """Counts a run of the embedding model."""
         self.embed_batch.observe(texts)

@@ -8,6 +8,7 @@ tool_loop.py    an answer in which the model calls tools of ours: round after ro
 tool_stream.py  for it: the answer as a stream, on its way to the client
 tool_turns.py   for it: the decision after each round, and what is kept of it
 tool_rounds.py  for it: the upstream calls of such an answer, their prompts and accounts
+limits.py       for limits of keys and end users: what a request may come to, estimated
 record.py       after the answer: ledger, metrics, session, stored answer, what was said; scopes that were answered
 ledger.py       for it: the row of costs and savings, and the contents where they are kept
 commanding.py   commands as whole messages (/remember, /clear, …), carried out and answered by the system
@@ -33,6 +34,8 @@ from proxy.curation.working import Curator
 from proxy.files.serving import Files
 from proxy.http.access import Authenticator, OriginPolicy
 from proxy.keys.book import KeyBook
+from proxy.keys.limiting import Limiter
+from proxy.keys.limits import with_room
 from proxy.memory.learn import Learner, Obedience
 from proxy.memory.library import Library
 from proxy.observe.ledger import LedgerTotals
@@ -62,6 +65,7 @@ class Services:
     config: Config
     authenticator: Authenticator
     keys: KeyBook
+    limiter: Limiter
     origins: OriginPolicy
     router: Router
     metrics: Metrics
@@ -126,6 +130,7 @@ class RequestContext:
     directives: Directives
     route: Route
     identity: Identity = field(init=False)
+    room: Headers = ()  # that limits leave, for the answer
     own: Identity | None = None  # with the links of all messages, where some are left out
 
     def exchange(self, miss: ReuseMiss, plan: Plan, upstream: str) -> Exchange:
@@ -149,4 +154,4 @@ class RequestContext:
             ("x-olvido-tokens-sent", str(plan.tokens.sent)),
             ("x-olvido-plan", done),
         )
-        return Answer(answer.status, (*answer.headers, *ours), answer.body, answer.source)
+        return Answer(answer.status, (*with_room(answer.headers, self.room), *ours), answer.body, answer.source)

@@ -158,6 +158,13 @@ class ChatCompletionRequest:
         return {name: value for name in BILLED if (value := self.fields.get(name))}
 
     @property
+    def most_tokens(self) -> int | None:
+        for name in ("max_completion_tokens", "max_tokens"):
+            if isinstance(most := self.fields.get(name), int) and not isinstance(most, bool) and most > 0:
+                return most
+        return None
+
+    @property
     def session_hint(self) -> tuple[str, SessionSource] | None:
         if isinstance(key := self.fields.get("prompt_cache_key"), str) and key:
             return key, "prompt_cache_key"

@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, TypeVar
 from proxy.config import Config, shows_content
 from proxy.embedding.service import vectors_of
 from proxy.storage.answers import DiskAnswers, MemoryAnswers
-from proxy.storage.base import Accounts, AnswerCache, ContentStore, Ledger, ReuseStore, SessionStore, StorageError
+from proxy.storage.base import (
+    Accounts,
+    AliasStore,
+    AnswerCache,
+    ContentStore,
+    Ledger,
+    ReuseStore,
+    SessionStore,
+    StorageError,
+)
 from proxy.storage.database import Database, Observed
 from proxy.storage.desk import DeskStore
 from proxy.storage.election import Alone, FileElection
@@ -73,6 +82,7 @@ class Storage:
     keys: KeyStore
     quality: QualityStore
     accounts: Accounts
+    aliases: AliasStore
     contents: ContentStore
     database: Database
     nothing: Database  # of the stores that keep nothing
@@ -176,6 +186,7 @@ async def open_storage(
         keys=stores.keys(database),
         quality=stores.quality(database),
         accounts=stores.accounts(database),
+        aliases=stores.aliases(database),
         contents=(stores if keeps_contents else SQLITE).contents(database if keeps_contents else nothing, limits),
         database=database,
         nothing=nothing,

@@ -30,6 +30,7 @@ from proxy.types.answer import (
     Usage,
 )
 from proxy.types.ledger import (
+    ANY_ROW,
     BreakEven,
     Bucket,
     Contents,
@@ -44,6 +45,7 @@ from proxy.types.ledger import (
     Prompt,
     PromptTokens,
     RecalledLine,
+    RowFilter,
     SessionCard,
     Sums,
     Trail,

@@ -90,3 +90,23 @@ class KeySums:
     tokens: int = 0  # prompt and completion tokens that an upstream was asked for
     dollars: float = 0.0
     saved: float = 0.0  # dollars against pass-through; below 0 if memory cost more than it saved
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """The use that a request makes of what is limited: estimated while it is under way, then as it came."""
+
+    id: str  # of the request
+    at: float  # when it came, Unix seconds
+    requests: int = 1
+    tokens: int = 0
+    dollars: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """The use of one key or end user, as it is counted just now over all processes that share the counts."""
+
+    seconds: tuple[tuple[int, int, int], ...] = ()  # (second, requests, tokens) of the last minute, oldest first
+    tokens: int = 0  # of requests that no sum has yet: under way, or ended a moment ago
+    dollars: float = 0.0  # of the same

@@ -224,6 +224,24 @@ class LedgerRow:
 
 
 @dataclass(frozen=True, slots=True)
+class RowFilter:
+    """A condition on ledger rows: what each has to be like. None: whatever it is."""
+
+    model: str | None = None
+    route: str | None = None
+    source: Source | None = None
+    plan: PlanKind | None = None  # of a request of the managed route that went upstream
+    unmanaged: bool | None = None  # of another route than the managed one
+    failed: bool | None = None  # with an error, or without a whole answer though the client waited for one
+    dearer: bool | None = None  # than pass-through
+    since: float | None = None  # unix seconds
+    until: float | None = None  # unix seconds, itself excluded
+
+
+ANY_ROW = RowFilter()
+
+
+@dataclass(frozen=True, slots=True)
 class Contents:
     """The bodies of a request and its answer, kept for administrators as long as the configuration says."""
 

@@ -241,6 +241,10 @@ class ChatRequest(Protocol):
         """The values that cost tokens beside the messages: tools, the response format."""
 
     @property
+    def most_tokens(self) -> int | None:
+        """The most tokens that the answer may have; None: not given."""
+
+    @property
     def session_hint(self) -> tuple[str, SessionSource] | None:
         """The name of the conversation that the body gives, and its source; None: not given."""
 

@@ -21,7 +21,7 @@ FOLDED = ("folded", "left out", "recalled")
 def opened_runs(page: Page) -> None:
     """Opens what is put away."""
     page.tab.evaluate("for (const each of document.querySelectorAll('.run-of')) each.open = true")
-    page.tab.wait_for_function("[...document.querySelectorAll('.run-of')].every((each) => each.querySelector('li'))")
+    page.tab.locator(".run-of:not(:has(li))").first.wait_for(state="detached")
 
 
 def test_every_message_has_its_fate_and_its_reason(page: Page, proxy: Open, talked: Talked) -> None:

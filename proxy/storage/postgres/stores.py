@@ -1,6 +1,7 @@
 """The stores in PostgreSQL, as they are opened."""
 
 from proxy.storage.postgres.accounts import PostgresAccounts
+from proxy.storage.postgres.aliases import PostgresAliases
 from proxy.storage.postgres.archive import PostgresArchive
 from proxy.storage.postgres.contents import PostgresContents
 from proxy.storage.postgres.desk import PostgresDesks
@@ -28,5 +29,6 @@ STORES = Kind(
     keys=PostgresKeys,
     quality=PostgresQuality,
     accounts=PostgresAccounts,
+    aliases=PostgresAliases,
     contents=PostgresContents,
 )

@@ -1,6 +1,7 @@
 """The stores in SQLite, as they are opened."""
 
 from proxy.storage.sqlite.accounts import SqliteAccounts
+from proxy.storage.sqlite.aliases import SqliteAliases
 from proxy.storage.sqlite.archive import SqliteArchive
 from proxy.storage.sqlite.contents import SqliteContents
 from proxy.storage.sqlite.desk import SqliteDesks
@@ -27,5 +28,6 @@ STORES = Kind(
     keys=SqliteKeys,
     quality=SqliteQuality,
     accounts=SqliteAccounts,
+    aliases=SqliteAliases,
     contents=SqliteContents,
 )

@@ -3,6 +3,7 @@ methods are documented) with the statements of one kind, from `../sqlite/` or `.
 texts that select, and of functions that apply a batch of writes.
 
 accounts.py   reads for administration
+aliases.py    names that people have given to scopes
 archive.py    the archive of turns
 contents.py   bodies of requests and answers
 desk.py       tapes, events and documents of desks

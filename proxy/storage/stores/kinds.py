@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from proxy.storage.base import Accounts, ContentStore, Ledger, ReuseStore, SessionStore
+from proxy.storage.base import Accounts, AliasStore, ContentStore, Ledger, ReuseStore, SessionStore
 from proxy.storage.database import Database
 from proxy.storage.desk import DeskStore
 from proxy.storage.jobs import JobStore
@@ -29,4 +29,5 @@ class Kind:
     keys: Callable[[Database], KeyStore]
     quality: Callable[[Database], QualityStore]
     accounts: Callable[[Database], Accounts]
+    aliases: Callable[[Database], AliasStore]
     contents: Callable[[Database, ContentLimits], ContentStore]
