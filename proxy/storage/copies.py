@@ -34,7 +34,7 @@ COPIES: tuple[Copy, ...] = (
         "conversations: their names and aliases, hashes of their messages, states of their prompts, sums",
         "database",
         tables=("sessions", "links", "path_states", "returned_sessions", "session_sums", "aliases"),
-        stores=("sessions", "states"),
+        stores=("sessions", "states", "aliases"),
         settings=("storage.keep.links", "storage.keep.requests"),
         ends=("wipe",),
     ),
@@ -209,6 +209,8 @@ NOBODYS: dict[str, str] = {
     "throttle": "addresses of those who gave a wrong admin token, for a minute",
     "logouts": "hashes of admin cookies that have ended",
     "keys": "keys and their sums, as above",
+    "rates": "counts of requests and tokens within a minute, under a hash",
+    "under_way": "counts of requests under way, under a hash",
 }
 
 

@@ -29,7 +29,7 @@ def table() -> str:
     for copy in COPIES:
         exported = copy.not_exported and f"no: {copy.not_exported}"
         if not exported:
-            exported = "`files/`" if copy.place == "files" else f"`{copy.name}.jsonl`"
+            exported = "`files/`" if copy.place == "files" else f"{copy.name}.jsonl"
         ends = ", ".join(copy.ends) or "—"
         cells = (copy.name, copy.what, _PLACES[copy.place], _kept(copy), ends, exported)
         lines.append(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |")
