@@ -18,5 +18,6 @@ jobs.py      memory with a model's help: its jobs, their undoing, what it costs;
 desk.py      the desk of a conversation, which its model manages itself: to look at, and to correct
 desk_json.py its parts as JSON; hidden rounds of a request
 quality.py   did quality hold? managed answers beside those of the same request as it was
+presets.py   three directions in which a profile's numbers can be moved at once
 what_if.py   replays the last requests with other numbers
 """

@@ -25,6 +25,7 @@ from proxy.admin import desk, files, finding, jobs, ledger, memory, naming, qual
 from proxy.admin.auth import COOKIE, COOKIE_SECONDS
 from proxy.admin.codec import Asked, as_json, decoded, without_body
 from proxy.admin.parts import Admin
+from proxy.admin.presets import presets
 from proxy.config import shows_content
 from proxy.errors import Forbidden, MethodNotAllowed, Unauthorized
 from proxy.http.exchange import Call
@@ -68,6 +69,7 @@ async def me(call: Call, admin: Admin, asked: Asked) -> Answer:
         "profile": config.context.profile,
         "profile_with_tools": config.context.profile_with_tools,
         "profiles": {name: asdict(profile) for name, profile in config.profiles.items()},
+        "presets": {name: presets(profile) for name, profile in config.profiles.items()},
         "upstreams": [upstream.name for upstream in config.upstreams],
         "now": time(),
     }

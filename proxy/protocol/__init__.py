@@ -2,6 +2,7 @@
 
 chat.py        the neutral request, read from a chat completion's body; its canonical form; its history as a hash chain
 message.py     the neutral message; changed messages: a block before or behind, shorter texts, another content
+newest.py      the newest words of a user in a kept body, read without parsing the rest
 request.py     parses the body once; writes a changed body, every untouched byte kept
 answers.py     reads completions: texts, finish reasons, `usage`; the disclaimer: added, recognised, removed
 routes.py      routes that are passed through: their names; model and usage of a request, read in passing
