@@ -36,6 +36,7 @@ from proxy.http.access import METHODS, OPTIONS, Kind, options_answer
 from proxy.http.exchange import AsgiMessage, Call, ClientGone, Receive, Send, read_body, refuse_coding, stream_body
 from proxy.keys.limits import with_room
 from proxy.observe.siblings import Worker
+from proxy.observe.tracing import CURRENT
 from proxy.pipeline import Services, desk_api, limits, sessions_api
 from proxy.pipeline.chat import handle
 from proxy.pipeline.context_api import ContextReader
@@ -46,6 +47,8 @@ from proxy.types import Answer, Incoming
 from proxy.upstream.client import Response, Upstream
 
 log = logging.getLogger(__name__)
+
+CHAT = "/v1/chat/completions"
 
 Handler = Callable[[Call, Services], Awaitable[None]]
 
@@ -90,7 +93,7 @@ def create_app(config: Config, worker: Worker | None = None) -> Starlette:
 
     app = Application(
         routes=[
-            route("/v1/chat/completions", chat, "POST", kind="api"),
+            route(CHAT, chat, "POST", kind="api"),
             route("/v1/{path:path}", pass_through, kind="api"),  # with any method: the upstream knows them
             route("/olvido/context", lambda call, _: context(call, app.state.contexts), "POST", kind="api"),
             route("/olvido/sessions/{session:path}/end", end_session, "POST", kind="api"),
@@ -166,6 +169,28 @@ async def _refuse(call: Call, services: Services, error: OlvidoError) -> None:
 
 async def chat(call: Call, services: Services) -> None:
     """Answers the managed route, `/v1/chat/completions`."""
+    if services.tracing is None:
+        await _chat(call, services)
+        return
+    trace = services.tracing.begin(call.headers, call.request_id)
+    mark = CURRENT.set(trace)
+    status, error = 0, ""
+    try:
+        status = (await _chat(call, services)).status
+    except OlvidoError as refused:
+        # An answer that has begun has the status that it began with.
+        status, error = 0 if call.answered else refused.status, refused.code or type(refused).__name__
+        raise
+    except BaseException as failure:
+        status, error = 0, "client_gone" if isinstance(failure, ClientGone | asyncio.CancelledError) else "our_error"
+        raise
+    finally:
+        CURRENT.reset(mark)
+        route = {"http.request.method": call.method, "http.route": CHAT, "url.path": CHAT, "url.scheme": "http"}
+        trace.end(f"{call.method} {CHAT}", {**route, "olvido.request": call.request_id}, status, error)
+
+
+async def _chat(call: Call, services: Services) -> Answer:
     incoming = await _incoming(call, services)
     count, in_flight = services.metrics.tally.add, services.metrics.in_flight
     count(in_flight, 1)
@@ -178,6 +203,7 @@ async def chat(call: Call, services: Services) -> None:
         await call.answer(answer)
     finally:
         count(in_flight, -1)
+    return answer
 
 
 async def context(call: Call, contexts: ContextReader) -> None:

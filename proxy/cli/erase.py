@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any, Literal
 
 import diskcache
@@ -31,6 +32,7 @@ from proxy.storage.copies import COPIES
 from proxy.storage.erasing import Scopes, Wanted
 from proxy.storage.erasures import MARKS, Found, base_of, mark_of
 from proxy.storage.opening import ANSWERS, DATABASE
+from proxy.storage.restoring import asides
 from proxy.storage.sqlite.connection import storage_errors
 
 NOTICED = 1.5  # seconds after which every process that shares a folder has seen an erasure, and trusts no older answer
@@ -152,6 +154,8 @@ async def _erase(erasure: Erasure) -> list[Line]:
         lines.append(await _from_spools(erasure))
     if erasure.config.memory.files is not None:
         lines.append(_line("files", lambda: _from_files(erasure)))
+    if _asides(erasure.config):
+        lines.append(_line("aside", lambda: _from_asides(erasure)))
     return lines
 
 
@@ -215,6 +219,24 @@ def _from_files(erasure: Erasure) -> str:
     gone = memory_files.erased(root, erasure.wanted)
     kinds = ", ".join(f"{count} {kind}" for kind, count in held.items())
     return f"{gone} folder{'' if gone == 1 else 's'}{': ' if kinds else ''}{kinds}" if gone else ""
+
+
+def _asides(config: Config) -> list[Path]:
+    """Returns the folders that restores of backups have put aside."""
+    files = config.memory.files
+    return [*asides(config.storage.path), *([] if files is None else asides(files.path))]
+
+
+def _from_asides(erasure: Erasure) -> str:
+    gone = 0
+    for folder in _asides(erasure.config):
+        if (path := folder / DATABASE).is_file():
+            with storage_errors(path):
+                gone += len(erasing.erase_sqlite(path, erasure.wanted).ids)
+        if (path := folder / ANSWERS / diskcache.core.DBNAME).is_file():
+            gone += erasing.erase_answers(path, erasure.wanted)
+        gone += memory_files.erased(folder, erasure.wanted)
+    return f"{gone} scopes, answers and folders in what restores put aside" if gone else ""
 
 
 async def _from_redis(erasure: Erasure, before: Line | None = None) -> Line:

@@ -25,6 +25,7 @@ memory_model.py for it: the model that memory asks, behind an upstream
 mirror.py       for it: a sample of managed requests asked once more as they were, and both answers compared
 """
 
+import asyncio
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 
@@ -40,6 +41,7 @@ from proxy.memory.learn import Learner, Obedience
 from proxy.memory.library import Library
 from proxy.observe.ledger import LedgerTotals
 from proxy.observe.metrics import Metrics
+from proxy.observe.tracing import Tracing
 from proxy.pipeline.commanding import Commander
 from proxy.pipeline.desk import Desks
 from proxy.pipeline.ending_sessions import Ends
@@ -93,6 +95,7 @@ class Services:
     shared: SharedState
     mirror: Mirror | None = None  # None: no answer is compared
     patience: float = 1.0  # factor of the deadlines of all stages
+    tracing: Tracing | None = None  # None: nothing is traced
 
     async def close(self) -> None:
         """Drains background work, writes queued rows, and closes what is open."""
@@ -113,6 +116,8 @@ class Services:
         await self.storage.close()
         for upstream in self.router.upstreams:
             await upstream.close()
+        if self.tracing is not None:
+            await asyncio.to_thread(self.tracing.close)
         self.executor.shutdown(wait=False, cancel_futures=True)
 
 

@@ -27,6 +27,7 @@ from proxy.desk.running import ToolRunner
 from proxy.errors import FAILED, InvalidJson, OlvidoError
 from proxy.memory import commands
 from proxy.memory.commands import Order
+from proxy.observe.tracing import current
 from proxy.pipeline import RequestContext, Services, commanding, limits, tool_loop
 from proxy.pipeline.commanding import Given
 from proxy.pipeline.desk import OpenDesk
@@ -73,7 +74,7 @@ BYTES_PER_TOKEN = 4  # estimate for a body whose messages can't be read
 async def handle(incoming: Incoming, services: Services) -> Answer:
     """Answers one request to `/v1/chat/completions`. Raises OlvidoError for requests that we refuse ourselves."""
     started = perf_counter()
-    attempts = Attempts(services.metrics.failed_open, services.patience)
+    attempts = Attempts(services.metrics.failed_open, services.patience, current())
     offload = Offload(services.executor, len(incoming.body))
 
     try:

@@ -7,7 +7,7 @@ A new table, store, kind of key in Redis or kind of file is named here, or `test
 from dataclasses import dataclass
 from typing import Literal
 
-Place = Literal["database", "answers", "Redis", "spool", "files", "memory"]
+Place = Literal["database", "answers", "Redis", "spool", "files", "aside", "memory"]
 Ending = Literal["forget", "wipe", "session"]  # what else ends a copy, beside `olvido erase` and its time
 
 
@@ -181,6 +181,13 @@ COPIES: tuple[Copy, ...] = (
         "files",
         settings=("memory.tools.tape_ttl", "memory.tools.tape_mb"),
         ends=("forget", "wipe"),
+    ),
+    Copy(
+        "aside",
+        "what was there before a backup was restored: an older state of all of this",
+        "aside",
+        kept="until its folder is removed",
+        not_exported="an older state of what is exported",
     ),
     Copy(
         "memory",

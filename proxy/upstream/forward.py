@@ -17,6 +17,7 @@ from typing import Literal
 from proxy.config import Upstream as UpstreamConfig
 from proxy.errors import BreakerOpen, UpstreamBroken, UpstreamError, UpstreamTimeout
 from proxy.observe.metrics import Metrics
+from proxy.observe.tracing import PARENT, Call, Trace, current
 from proxy.protocol import headers as wire_headers
 from proxy.types import Answer, ChatRequest, Delivery, Headers, Outcome, Prompt
 from proxy.upstream.client import Response, Route, Upstream
@@ -55,6 +56,7 @@ class _Forwarding:
     prompt_for: Callable[[Upstream], Prompt]
     query: str
     metrics: Metrics
+    trace: Trace | None  # None: the request is not traced
     retries: int = 0  # so far, at all upstreams
     failure: UpstreamError | None = None  # the newest
 
@@ -87,14 +89,19 @@ class _Forwarding:
             self.failure = _breaker_open(upstream)
             return Decision("fall_back")
         started = perf_counter()
+        call = None if self.trace is None else self._call(self.trace, upstream)
         try:
-            response = await self._send(upstream, prompt)
+            response = await self._send(upstream, prompt, call)
         except UpstreamError as error:
+            if call is not None:
+                call.failed(error.code or type(error).__name__)
             upstream.breaker.failure()
             self.failure = error
             metrics.of(metrics.upstream_errors, upstream.name, error.code or "").inc()
             return after_failure(error, attempt, upstream.config, has_fallback=has_fallback)
         except BaseException:
+            if call is not None:
+                call.failed("client_gone")
             upstream.breaker.abandoned()
             raise
         else:
@@ -107,20 +114,32 @@ class _Forwarding:
                 status, response.headers, attempt, upstream.config, has_fallback=has_fallback, now=time()
             )
             if decision.action == "give_up":
-                return Reply(upstream, response, started, perf_counter() - started, self.retries, prompt)
+                return Reply(upstream, response, started, perf_counter() - started, self.retries, prompt, call)
+            if call is not None:
+                call.failed(str(status), status)
             metrics.of(metrics.upstream_errors, upstream.name, str(status)).inc()
             response.close()
             return decision
         finally:
             metrics.breaker(upstream.name, is_open=upstream.breaker.state != "closed")
 
-    def _send(self, upstream: Upstream, prompt: Prompt) -> Awaitable[Response]:
+    def _call(self, trace: Trace, upstream: Upstream) -> Call:
+        config, request = upstream.config, self.request
+        model = config.aliases.get(request.model, request.model)
+        return trace.call(
+            upstream.name, config.dialect, config.base_url, model, streamed=request.stream, resent=self.retries
+        )
+
+    def _send(self, upstream: Upstream, prompt: Prompt, call: Call | None) -> Awaitable[Response]:
         timeout = upstream.config.timeout
+        headers = wire_headers.to_upstream(self.client_headers, authorization=upstream.authorization, managed=True)
+        if call is not None:
+            headers = [(PARENT, call.parent), *(each for each in headers if each[0] != PARENT)]
         # Without streaming the first byte comes when the whole answer has been generated.
         return upstream.send(
             "POST",
             upstream.url(PATH, self.query),
-            wire_headers.to_upstream(self.client_headers, authorization=upstream.authorization, managed=True),
+            headers,
             prompt.body,
             timeout.first_byte if self.request.stream else timeout.answer,
         )
@@ -141,7 +160,7 @@ async def forward(
     last byte has passed or it is clear that none will. `whole`: bytes up to which an answer is read whole. Raises
     UpstreamError if no upstream answered."""
     started = perf_counter()
-    forwarding = _Forwarding(request, client_headers, route, prompt_for, query, metrics)
+    forwarding = _Forwarding(request, client_headers, route, prompt_for, query, metrics, current())
     try:
         reply = await forwarding.reply()
     except BaseException as error:

@@ -2,7 +2,10 @@
 
 import asyncio
 import json
+import shutil
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -155,3 +158,16 @@ def test_files_are_told_by_kind(kept: Kept, tmp_path: Path) -> None:
     assert status == 0
     assert "1 folder: 3 files, 1 older texts" in out
     assert not own.exists()
+
+
+def test_what_a_restore_put_aside_is_erased_as_well(kept: Kept) -> None:
+    aside = kept.folder / "aside-20260101-000000"
+    aside.mkdir()
+    shutil.copy(kept.folder / DATABASE, aside / DATABASE)
+    status, out, _ = kept("--user", "ana", "--yes")
+    assert status == 0
+    assert "aside    erased       2 scopes" in out
+    with closing(sqlite3.connect(aside / DATABASE)) as older:
+        names = {name for (name,) in older.execute("SELECT name FROM scopes")}
+    assert not any(name.endswith("/ana") for name in names)
+    assert f"{kept.tenant}/beto" in names

@@ -18,6 +18,7 @@ _PLACES = {
     "Redis": "Redis",
     "spool": "`spool/` of the storage folder",
     "files": "folder of `memory.files`",
+    "aside": "folders `aside-…`",
     "memory": "processes",
 }
 _SECONDS = ("ttl", "keep", "undo")

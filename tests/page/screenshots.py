@@ -33,7 +33,7 @@ WORDS = (  # the same questions, word for word and in other words
     "How do I make pesto at home?",
     "How can I make pesto at home?",
 )
-VIEWS = ("now", "request", "sessions", "session", "facts", "reuse", "what-if")
+VIEWS = ("now", "requests", "request", "sessions", "session", "facts", "reuse", "what-if")
 SIZES = {"wide": (1440, 900), "narrow": (390, 844)}
 
 
