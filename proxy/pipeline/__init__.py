@@ -138,4 +138,4 @@ class RequestContext:
             ("x-olvido-tokens-sent", str(plan.tokens.sent)),
             ("x-olvido-plan", done),
         )
-        return Answer(answer.status, (*answer.headers, *ours), answer.body, answer.source)
+        return Answer(answer.status, (*answer.headers, *ours), answer.body, answer.source, answer.api)

@@ -73,6 +73,7 @@ from proxy.types.memory import (
 )
 from proxy.types.request import (
     UNANSWERED,
+    ApiName,
     ChatRequest,
     Continuity,
     Directives,
@@ -85,6 +86,7 @@ from proxy.types.request import (
     Outcome,
     Part,
     PlanKind,
+    RequestOrigin,
     ResponseFormat,
     RowKind,
     Sampling,

@@ -55,6 +55,7 @@ class Upstream:
         key = config.api_key
         # The Authorization header that replaces the client's own; None to pass the client's.
         self.authorization = None if key is None else f"Bearer {key.get_secret_value()}"
+        self.messages_key = None if key is None else key.get_secret_value()  # the same in the Messages API's header
         self.url = lru_cache(maxsize=64)(self._url)  # parsing one takes 20 µs
         self._tls = httpx.create_ssl_context()  # the certificates that SDKs trust; 25 ms, so once
         self._through = _environment_proxy(self._base_url)

@@ -18,11 +18,10 @@ from proxy.config import Upstream as UpstreamConfig
 from proxy.errors import BreakerOpen, UpstreamBroken, UpstreamError, UpstreamTimeout
 from proxy.observe.metrics import Metrics
 from proxy.protocol import headers as wire_headers
+from proxy.protocol.apis import path_of
 from proxy.types import Answer, ChatRequest, Delivery, Headers, Outcome, Prompt
 from proxy.upstream.client import Response, Route, Upstream
 from proxy.upstream.relay import Relay, Reply
-
-PATH = "/chat/completions"
 
 # An answer up to this size is read whole before it is passed on, so one that breaks off becomes an error and not half
 # an answer; a larger one is streamed through, and stays unaccounted.
@@ -119,11 +118,19 @@ class _Forwarding:
         # Without streaming the first byte comes when the whole answer has been generated.
         return upstream.send(
             "POST",
-            upstream.url(PATH, self.query),
-            wire_headers.to_upstream(self.client_headers, authorization=upstream.authorization, managed=True),
+            upstream.url(path_of(prompt.api), self.query),
+            self._headers(upstream, prompt),
             prompt.body,
             timeout.first_byte if self.request.stream else timeout.answer,
         )
+
+    def _headers(self, upstream: Upstream, prompt: Prompt) -> list[tuple[str, str]]:
+        asked = self.client_headers
+        if self.request.origin is not None and prompt.api == "chat":
+            asked = wire_headers.for_chat(asked)
+        key = upstream.authorization if prompt.api != "messages" else upstream.messages_key
+        name = "authorization" if prompt.api != "messages" else "x-api-key"
+        return wire_headers.to_upstream(asked, authorization=key, managed=True, key_header=name)
 
 
 async def forward(
@@ -181,7 +188,7 @@ async def _deliver(response: Response, relay: Relay, most: int) -> Answer:
     status, headers = response.status, response.headers
     if wire_headers.is_event_stream(headers):
         relay.expect_events(readable=wire_headers.coding(headers) == "identity")
-        return Answer(status, wire_headers.to_client(headers, length=False), relay)
+        return Answer(status, wire_headers.to_client(headers, length=False), relay, api=relay.api)
 
     chunks: list[bytes] = []
     size = 0
@@ -191,13 +198,13 @@ async def _deliver(response: Response, relay: Relay, most: int) -> Answer:
             size += len(chunk)
             if size > most:
                 relay.resume(b"".join(chunks))
-                return Answer(status, wire_headers.to_client(headers, length=True), relay)
+                return Answer(status, wire_headers.to_client(headers, length=True), relay, api=relay.api)
     except BaseException as error:
         relay.finish("upstream_broken" if isinstance(error, UpstreamError) else "client_gone")
         raise
     whole = chunks[0] if len(chunks) == 1 else b"".join(chunks)
     relay.finish("complete" if status < 400 else "upstream_error", whole)
-    return Answer(status, wire_headers.to_client(headers, length=False), whole)
+    return Answer(status, wire_headers.to_client(headers, length=False), whole, api=relay.api)
 
 
 def after_status(
