@@ -101,6 +101,8 @@ def create_app(config: Config, worker: Worker | None = None) -> Starlette:
             *(Route(path, Endpoint(administered(each), methods=each.methods)) for path, each in admin.PATHS.items()),
             route("/", page.to_page, "GET"),
             route("/ui", page.page, "GET"),
+            route("/ui/docs", page.to_documents, "GET"),
+            route("/ui/docs/{document:path}", page.document, "GET"),
             route("/ui/{file:path}", page.file, "GET"),
             route("/{path:path}", nothing_here),
         ],

@@ -61,7 +61,7 @@ def test_the_login_too(tab: Tab, locked: Open, axe: str) -> None:
 
 
 def test_every_word_is_there_in_both_languages(page: Page, talked: Talked) -> None:
-    from proxy.page import FOLDER
+    from proxy.page.files import FOLDER
 
     names = sorted(file.stem for file in (FOLDER / "i18n").glob("*.js"))
     assert names
@@ -75,7 +75,7 @@ def test_all_of_it_can_be_reached_by_keys(page: Page) -> None:
     page.tab.keyboard.press("Tab")
     assert page.tab.evaluate("document.activeElement.className") == "skip"
     names = []
-    for _ in range(7):
+    for _ in range(8):
         page.tab.keyboard.press("Tab")
         names.append(page.tab.evaluate("document.activeElement.innerText.trim()"))
-    assert names == ["Olvido", "Now", "Sessions", "Facts", "Jobs", "Reuse", "What if"]
+    assert names == ["Olvido", "Now", "Sessions", "Facts", "Jobs", "Reuse", "What if", "Docs"]

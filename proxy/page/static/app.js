@@ -13,19 +13,17 @@
 
 import { api, isAborted, onReach } from "./lib/api.js";
 import { announce, clear, failure, h, loading } from "./lib/dom.js";
-import { lang, onLang, register, setLang, t } from "./lib/i18n.js";
+import { lang, onLang, register, t } from "./lib/i18n.js";
 import { icon } from "./lib/parts.js";
-import { href, parse } from "./lib/route.js";
+import { parse } from "./lib/route.js";
+import { brand, languageSwitch, navigation, themeSwitch } from "./lib/shell.js";
 import { loadScopes, onScope, scope, scopeLabel, scopes, setScope } from "./lib/store.js";
-import { setTheme, theme } from "./lib/theme.js";
 import shell from "./i18n/shell.js";
 
 register(shell);
 
 const FILES = { now: "now", request: "request", sessions: "sessions", session: "session", desk: "desk", facts: "facts", jobs: "jobs", reuse: "reuse", "what-if": "what_if", login: "login" };
-const NAV = ["now", "sessions", "facts", "jobs", "reuse", "what-if"];
 const BELONGS = { request: "now", session: "sessions", desk: "sessions" }; // under which entry of the navigation
-const THEMES = ["auto", "light", "dark"];
 
 const top = document.getElementById("top");
 const main = document.getElementById("main");
@@ -47,8 +45,8 @@ function frame(view) {
     h(
       "div",
       { class: "top-in" },
-      h("a", { class: "brand", href: href("now") }, h("span", { class: "brand-mark", "aria-hidden": "true" }), "Olvido"),
-      isIn && navigation(view),
+      brand(),
+      isIn && navigation(BELONGS[view] ?? view),
       h("div", { class: "tools" }, isIn && picker(), languageSwitch(), themeSwitch(), isIn && me.needs_token && exit()),
     ),
   );
@@ -63,20 +61,6 @@ function frame(view) {
   );
 }
 
-function navigation(view) {
-  const current = BELONGS[view] ?? view;
-  return h(
-    "nav",
-    { class: "nav", "aria-label": t("shell.nav") },
-    h(
-      "ul",
-      NAV.map((each) =>
-        h("li", h("a", { href: href(each), "aria-current": each === current ? "page" : null }, t(`shell.${each.replace("-", "_")}`))),
-      ),
-    ),
-  );
-}
-
 function picker() {
   if (scopes().length < 2) return null;
   const options = [h("option", { value: "" }, t("shell.scope.all")), scopes().map((each) => h("option", { value: each.scope }, scopeLabel(each.scope)))];
@@ -86,29 +70,6 @@ function picker() {
     h("span", { class: "sr-only" }, t("shell.scope")),
     h("select", { class: "select select-small", id: "scope", value: scope(), onchange: (event) => setScope(event.target.value) }, options),
   );
-}
-
-function languageSwitch() {
-  const other = lang() === "es" ? "en" : "es";
-  const label = t("shell.language");
-  return h(
-    "button",
-    { class: "btn btn-quiet btn-small", type: "button", id: "language", lang: other, title: label, onclick: () => setLang(other) },
-    h("span", { "aria-hidden": "true" }, other.toUpperCase()),
-    h("span", { class: "sr-only" }, label),
-  );
-}
-
-function themeSwitch() {
-  const now = theme();
-  const next = THEMES[(THEMES.indexOf(now) + 1) % THEMES.length];
-  const label = t("shell.theme", { theme: t(`shell.theme.${now}`), next: t(`shell.theme.${next}`) });
-  const change = () => {
-    setTheme(next);
-    document.getElementById("theme").replaceWith(themeSwitch());
-    document.getElementById("theme").focus();
-  };
-  return h("button", { class: "btn btn-quiet btn-small", type: "button", id: "theme", title: label, "aria-label": label, onclick: change }, icon(now));
 }
 
 function exit() {

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from proxy.errors import UnknownRoute
-from proxy.page import FOLDER, INDEX, POLICY, TYPES, answered, read
+from proxy.page.files import FOLDER, INDEX, POLICY, TYPES, answered, read
 from proxy.types import Headers
 
 
