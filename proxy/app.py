@@ -35,7 +35,7 @@ from proxy.errors import (
 from proxy.http.access import METHODS, OPTIONS, Kind, options_answer
 from proxy.http.exchange import AsgiMessage, Call, ClientGone, Receive, Send, read_body, refuse_coding, stream_body
 from proxy.observe.siblings import Worker
-from proxy.pipeline import Services, desk_api, sessions_api
+from proxy.pipeline import Services, desk_api, kept_responses, other_apis, sessions_api
 from proxy.pipeline.chat import handle
 from proxy.pipeline.context_api import ContextReader
 from proxy.protocol import headers as wire_headers
@@ -88,7 +88,12 @@ def create_app(config: Config, worker: Worker | None = None) -> Starlette:
 
     app = Application(
         routes=[
-            route("/v1/chat/completions", chat, "POST", kind="api"),
+            route("/v1/chat/completions", conversation(handle), "POST", kind="api"),
+            route("/v1/responses", responses, kind="api"),
+            route("/v1/responses/{response}", kept_response, kind="api"),
+            route("/v1/responses/{response}/{what}", kept_response, kind="api"),
+            route("/v1/messages", conversation(other_apis.messages), "POST", kind="api"),
+            route("/v1/messages/count_tokens", count_tokens, "POST", kind="api"),
             route("/v1/{path:path}", pass_through, kind="api"),  # with any method: the upstream knows them
             route("/olvido/context", lambda call, _: context(call, app.state.contexts), "POST", kind="api"),
             route("/olvido/sessions/{session:path}/end", end_session, "POST", kind="api"),
@@ -162,15 +167,54 @@ async def _refuse(call: Call, services: Services, error: OlvidoError) -> None:
     await call.refuse(error, unread=most if isinstance(error, TooLarge | RequestTimeout) else 0)
 
 
-async def chat(call: Call, services: Services) -> None:
-    """Answers the managed route, `/v1/chat/completions`."""
+def conversation(answered: Callable[[Incoming, Services], Awaitable[Answer]]) -> Handler:
+    """Returns the handler of a managed route: `/v1/chat/completions`, `/v1/responses`, `/v1/messages`."""
+
+    async def handler(call: Call, services: Services) -> None:
+        incoming = await _incoming(call, services)
+        count, in_flight = services.metrics.tally.add, services.metrics.in_flight
+        count(in_flight, 1)
+        try:
+            await call.answer(await answered(incoming, services))
+        finally:
+            count(in_flight, -1)
+
+    return handler
+
+
+_respond = conversation(other_apis.responses)
+
+
+async def responses(call: Call, services: Services) -> None:
+    """Answers `/v1/responses`. A request for a WebSocket gets a 404, so that its client falls back to HTTP."""
+    if call.method == "POST":
+        await _respond(call, services)
+    elif wire_headers.get(call.headers, "upgrade") is not None:
+        raise UnknownRoute("The Responses API is served over HTTP alone, without WebSockets.")
+    else:
+        await pass_through(call, services)
+
+
+async def kept_response(call: Call, services: Services) -> None:
+    """Answers requests about a response that the proxy keeps; what it does not have passes through."""
+    tenant = services.authenticator.tenant(call.headers)
+    incoming = Incoming(call.request_id, call.headers, b"", time(), tenant, call.query)
+    name, what = call.parameters["response"], call.parameters.get("what", "")
+    answer = await kept_responses.told(what, call.method, name, incoming, services)
+    if answer is None:
+        await pass_through(call, services)
+    else:
+        await call.answer(replace(answer, headers=(*answer.headers, ("x-olvido-request", call.request_id))))
+
+
+async def count_tokens(call: Call, services: Services) -> None:
+    """Answers `/v1/messages/count_tokens`: the upstream's count where it has that API, else our own."""
     incoming = await _incoming(call, services)
-    count, in_flight = services.metrics.tally.add, services.metrics.in_flight
-    count(in_flight, 1)
-    try:
-        await call.answer(await handle(incoming, services))
-    finally:
-        count(in_flight, -1)
+    answer = await kept_responses.counted(incoming, services)
+    if answer is None:
+        await pass_through(call, services, incoming.body)
+    else:
+        await call.answer(answer)
 
 
 async def context(call: Call, contexts: ContextReader) -> None:
@@ -257,14 +301,14 @@ def _json(value: object, code: int = 200) -> Answer:
     return Answer(code, (("content-type", "application/json"),), msgspec.json.encode(value))
 
 
-async def pass_through(call: Call, services: Services) -> None:
+async def pass_through(call: Call, services: Services, read: bytes | None = None) -> None:
     """Forwards one request. No retries, since a streamed body can be sent only once; no ledger row, since we do not
-    know these routes."""
+    know these routes. `read`: its body, where that has been read."""
     services.authenticator.tenant(call.headers)  # with own keys: raises Unauthorized for anybody else's
     if leads_out(call.path):
         raise UnknownRoute(f"Unknown request URL: {call.method} {call.path[:200]}.")
     upstream = services.router.default
-    body = _body(call, upstream)
+    body = _body(call, upstream) if read is None else read
     if body is None:
         call.watch.start()
     url = upstream.url(call.path.removeprefix("/v1"), call.query)

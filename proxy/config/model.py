@@ -169,8 +169,8 @@ class Responses(Section):
     )
     take_over: bool = setting(
         False,
-        "Also keep the responses of upstreams that have this API, and send requests that go on from one whole and managed, "
-        "with `store: false`, instead of leaving the conversation to the provider.",
+        "Also keep the responses of upstreams that have this API, and send requests that go on from one whole and "
+        "managed, with `store: false`, instead of leaving the conversation to the provider.",
     )
 
 

@@ -236,8 +236,8 @@ class Upstream(Section):
     apis: tuple[ApiName, ...] | None = setting(
         None,
         "The APIs that it has: chat (chat completions), responses, messages. A request in another one is translated to "
-        "chat completions. Absent: as the dialect has them, openai: chat and responses, anthropic: chat and messages, any "
-        "other: chat.",
+        "chat completions. Absent: as the dialect has them, openai: chat and responses, anthropic: chat and messages, "
+        "any other: chat.",
         min_length=1,
     )
     models: tuple[Glob, ...] = setting(("*",), "Patterns of the models it serves; * and ? are wild.")

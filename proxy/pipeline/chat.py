@@ -74,9 +74,7 @@ UNMANAGED = Directives(mode="off", lookup=False, store=False, remember=False)
 BYTES_PER_TOKEN = 4  # estimate for a body whose messages can't be read
 
 
-async def handle(
-    incoming: Incoming, services: Services, read: Callable[[bytes], ChatRequest] = parse
-) -> Answer:
+async def handle(incoming: Incoming, services: Services, read: Callable[[bytes], ChatRequest] = parse) -> Answer:
     """Answers one request to `/v1/chat/completions`, or to another API for conversations, which `read` parses (and
     `other_apis.py` translates the answer for). Raises OlvidoError for requests that we refuse ourselves."""
     started = perf_counter()
@@ -130,8 +128,8 @@ def _within_api(request: ChatRequest, directives: Directives, upstream: Upstream
         return UNMANAGED if origin.hands_off else directives
     if origin.foreign:
         raise BadRequest(
-            f"'{origin.foreign}' is not available: upstream {upstream.name!r} has no such API, and chat completions, which "
-            "this request is translated to, cannot express it.",
+            f"'{origin.foreign}' is not available: upstream {upstream.name!r} has no such API, and chat completions, "
+            "which this request is translated to, cannot express it.",
             param=origin.foreign,
         )
     return directives

@@ -1,5 +1,6 @@
-"""Responses that are kept, as the API tells of them: `GET`, `DELETE`, `cancel` and `input_items` of `/v1/responses/{id}`;
-and the count of a message's tokens, `/v1/messages/count_tokens`, for upstreams that do not count."""
+"""Responses that are kept, as the API tells of them: `GET`, `DELETE`, `cancel` and `input_items` of
+`/v1/responses/{id}`; and the count of a message's tokens, `/v1/messages/count_tokens`, for upstreams that do not
+count."""
 
 import msgspec
 
@@ -18,8 +19,8 @@ _JSON = (("content-type", "application/json"),)
 
 
 async def told(call: str, method: str, name: str, incoming: Incoming, services: Services) -> Answer | None:
-    """Answers a request about a kept response; None if it is none of ours, or nothing that is asked of one. `call`: what
-    follows its id in the path."""
+    """Answers a request about a kept response; None if it is none of ours, or nothing that is asked of one. `call`:
+    what follows its id in the path."""
     user = wire_headers.read_directives(incoming.headers).user
     scope = Scope(incoming.tenant, identify.end_user(user) if user else "")
     record = await other_apis.find(services, scope, name, incoming.received_at)
@@ -49,5 +50,5 @@ async def counted(incoming: Incoming, services: Services) -> Answer | None:
     upstream = services.router.route(request.model).upstream.config
     if apis.has_native(request.origin, upstream.spoken):
         return None
-    tokens = await offload(lambda: services.counter.request(request))
+    tokens = await services.counter.once(request, services.executor)
     return Answer(200, _JSON, _encode({"input_tokens": tokens}))

@@ -5,9 +5,8 @@ shape that was asked for.
                                                             └─ chat completion ─ told as object or events ──▶ client
                                                                                  └─ kept, before its end is told
 
-An upstream that has the API answers in it, and nothing is translated. Else the pipeline's answer, a chat completion from
-an upstream or from memory, is translated chunk by chunk.
-"""
+An upstream that has the API answers in it, and nothing is translated. Else the pipeline's answer, a chat completion
+from an upstream or from memory, is translated chunk by chunk."""
 
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import suppress
@@ -69,7 +68,9 @@ async def responses(incoming: Incoming, services: Services) -> Answer:
             request = response_request.chained(whole, previous)
             origin = _origin(request)
         elif not is_native:
-            raise UnknownResponse(f"Previous response with id {previous[:100]!r} not found.", param="previous_response_id")
+            raise UnknownResponse(
+                f"Previous response with id {previous[:100]!r} not found.", param="previous_response_id"
+            )
     answer = await handle(incoming, services, lambda _: request)
     keeps = is_ours and services.config.responses.keep > 0 and origin.fields.get("store") is not False
 

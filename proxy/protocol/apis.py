@@ -57,7 +57,7 @@ class Reader(Protocol):
     def completion(self) -> dict[str, Any]: ...  # noqa: D102
 
 
-Writer = Callable[[ChatCompletionRequest, Origin, Sequence[Message] | None, str | None], bytes]
+Writer = Callable[[Origin, Sequence[Message] | None, str | None], bytes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +133,7 @@ def native_body(request: ChatRequest, messages: Sequence[Message] | None, model:
         return origin.raw
     if messages is not None and has_broken_seal(messages):
         return None
-    return APIS[origin.api].written(request, origin, messages, model)
+    return APIS[origin.api].written(origin, messages, model)
 
 
 def chat_body(

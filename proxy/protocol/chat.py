@@ -308,8 +308,7 @@ def _spelt(calls: Json) -> Json:
 
 def _spelt_call(call: Mapping[str, Json]) -> Json:
     function = call.get("function")
-    arguments = function.get("arguments") if isinstance(function, dict) else None
-    if not isinstance(arguments, str):
+    if not isinstance(function, dict) or not isinstance(arguments := function.get("arguments"), str):
         return call
     try:
         spelt = _encode(_any.decode(arguments)).decode()

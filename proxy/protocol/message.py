@@ -121,9 +121,9 @@ def chat_message(
     role, content = data.get("role"), data.get("content")
     role = role if isinstance(role, str) else ""
     if isinstance(content, str):
-        return ChatCompletionMessage(raw, data, role, content, True, span, is_sealed)  # noqa: FBT003 (by position: half the time)
+        return ChatCompletionMessage(raw, data, role, content, True, span, is_sealed)
     text = "\n".join(_texts(content)) if content else ""
-    return ChatCompletionMessage(raw, data, role, text, False, span, is_sealed)  # noqa: FBT003 (the same)
+    return ChatCompletionMessage(raw, data, role, text, False, span, is_sealed)
 
 
 def message(data: Mapping[str, Any]) -> Message:

@@ -7,7 +7,18 @@ from dataclasses import dataclass, field, fields, replace
 from proxy.types.answer import ReuseMiss
 from proxy.types.desk import DeskPlan, Pressure
 from proxy.types.memory import PathState
-from proxy.types.request import ApiName, ChatRequest, Directives, Identity, Incoming, Json, Message, Outcome, PlanKind, Source
+from proxy.types.request import (
+    ApiName,
+    ChatRequest,
+    Directives,
+    Identity,
+    Incoming,
+    Json,
+    Message,
+    Outcome,
+    PlanKind,
+    Source,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,8 +328,8 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """A body ready to be sent. `strip_usage`: the usage chunk was asked for by us, not by the client. `api`: the API that
-    the body is written for."""
+    """A body ready to be sent. `strip_usage`: the usage chunk was asked for by us, not by the client. `api`: the API
+    that the body is written for."""
 
     body: bytes
     plan: Plan

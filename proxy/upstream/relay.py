@@ -138,9 +138,7 @@ class EventReader:
     Events pass as they come; what they say is read later, many at once, but for those that may not pass.
     """
 
-    def __init__(
-        self, *, strip_usage: bool, on_fail_open: Callable[[str, str], None], api: ApiName = "chat"
-    ) -> None:
+    def __init__(self, *, strip_usage: bool, on_fail_open: Callable[[str, str], None], api: ApiName = "chat") -> None:
         self._parser = sse.SseParser()
         self._answer = reader_of(api)
         self._strip_usage = strip_usage

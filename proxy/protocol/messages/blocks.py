@@ -1,9 +1,8 @@
 """Messages of the Messages API, made of blocks, as messages of a chat completion, and back.
 
-A user's message with results of tools is several messages there: a result each, and then what the user says beside them.
-Each knows the bytes of its blocks. A message is *sealed* where it holds thinking that is signed: nothing in it may be
-rewritten, and it is written with its own bytes or not at all.
-"""
+A user's message with results of tools is several messages there: a result each, and then what the user says beside
+them. Each knows the bytes of its blocks. A message is *sealed* where it holds thinking that is signed: nothing in it
+may be rewritten, and it is written with its own bytes or not at all."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

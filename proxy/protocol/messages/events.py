@@ -6,7 +6,6 @@ those of `message_start`.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import msgspec
 
@@ -90,7 +89,7 @@ class MessageEvents:
 
     def _piece(self, kind: str, piece: str, delta: Mapping[str, Json]) -> Iterator[bytes]:
         if self._open is None or self._open.kind != kind:
-            block: dict[str, Any] = {"type": "text", "text": "", "citations": None}
+            block: dict[str, Json] = {"type": "text", "text": "", "citations": None}
             if kind == "thinking":
                 block = {"type": "thinking", "thinking": "", "signature": ""}
             yield from self._opened(_Open(kind, self._next), block)
@@ -104,7 +103,8 @@ class MessageEvents:
         function = call.get("function")
         told = function if isinstance(function, dict) else {}
         if self._open is None or self._open.kind != "call" or self._open.call != number:
-            block = {"type": "tool_use", "id": call.get("id") or "", "name": told.get("name") or "", "input": {}}
+            named = {"id": call.get("id") or "", "name": told.get("name") or ""}
+            block: dict[str, Json] = {"type": "tool_use", **named, "input": {}}
             yield from self._opened(_Open("call", self._next, number), block)
         assert self._open is not None
         if isinstance(piece := told.get("arguments"), str) and piece:

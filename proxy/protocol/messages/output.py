@@ -78,8 +78,9 @@ def _content(said: Mapping[str, Json]) -> Iterator[Json]:
 
 
 def usage_of(usage: Json, frame: Frame, characters: int) -> dict[str, Any]:
-    """Returns the usage of a completion as this API tells it: what the cache had, and what was written to it, apart from
-    `input_tokens`. `characters`: of the answer, from which its tokens are estimated where the upstream has not counted."""
+    """Returns the usage of a completion as this API tells it: what the cache had, and what was written to it, apart
+    from `input_tokens`. `characters`: of the answer, from which its tokens are estimated where the upstream has not
+    counted."""
     if not isinstance(usage, dict) or not isinstance(usage.get("prompt_tokens"), int):
         return _usage(frame.sent_tokens, 0, 0, -(-characters // 4))
     details = usage.get("prompt_tokens_details") or {}

@@ -164,11 +164,9 @@ def _who(metadata: Json) -> tuple[str, str]:
 # --- and back ---------------------------------------------------------------------------------------------------------
 
 
-def written(
-    request: ChatCompletionRequest, origin: Origin, messages: Sequence[Message] | None, model: str | None
-) -> bytes:
-    """Returns the body in its own API, with these messages in place of the client's; None: as they are. All other values
-    keep their bytes."""
+def written(origin: Origin, messages: Sequence[Message] | None, model: str | None) -> bytes:
+    """Returns the body in its own API, with these messages in place of the client's; None: as they are. All other
+    values keep their bytes."""
     values = dict(origin.values)
     if model is not None:
         values["model"] = msgspec.Raw(_encode(model))
@@ -176,18 +174,18 @@ def written(
         said = list(messages)
         if said and said[0].role == "system" and not said[0].span:
             first = said.pop(0)
-            if first.text != request.messages[0].text:
-                values["system"] = msgspec.Raw(_encode(_changed(origin.fields.get("system"), first, request)))
+            before = _system(origin.fields.get("system"))
+            if before is None or first.text != before.text:
+                values["system"] = msgspec.Raw(_encode(_changed(origin.fields.get("system"), before, first)))
         array = blocks.written(said)
         values["messages"] = msgspec.Raw(with_breakpoint(array, _breakpoints(values, array)))
     return _encode(values)
 
 
-def _changed(system: Json, first: Message, request: ChatCompletionRequest) -> Json:
+def _changed(system: Json, before: Message | None, first: Message) -> Json:
     """Returns the instructions as they are, and behind them what was added; a changed text as one string."""
-    before = request.messages[0].text
-    if isinstance(system, list) and first.text.startswith(before):
-        return [*system, {"type": "text", "text": first.text[len(before) :].lstrip("\n")}]
+    if before is not None and isinstance(system, list) and first.text.startswith(before.text):
+        return [*system, {"type": "text", "text": first.text[len(before.text) :].lstrip("\n")}]
     return first.text
 
 

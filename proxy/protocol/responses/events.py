@@ -1,9 +1,8 @@
 """Chunks of a completion as the events of a response: one item after another, each begun, told and ended; numbered.
 
-The upstream's order is kept: reasoning, text, calls of tools, as they come. An item is ended when another one begins, as
-the API's own are; of calls that come in parallel each is ended when the next one begins. The input of a tool with free
-text is told whole, since the upstream writes it as JSON.
-"""
+The upstream's order is kept: reasoning, text, calls of tools, as they come. An item is ended when another one begins,
+as the API's own are; of calls that come in parallel each is ended when the next one begins. The input of a tool with
+free text is told whole, since the upstream writes it as JSON."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -59,7 +58,8 @@ class ResponseEvents:
         return b"".join(self._events(chunk))
 
     def ended(self) -> tuple[bytes, dict[str, Any]]:
-        """Returns the last events, without the one that tells the end, and the whole response, which that one carries."""
+        """Returns the last events, without the one that tells the end, and the whole response, which that one
+        carries."""
         events = b"".join([*self._begun(), *self._closed()])
         status, details = output.ending(self._finish)
         usage = output.usage_of(self._usage, self._frame, self._characters)
@@ -76,8 +76,10 @@ class ResponseEvents:
         told = {"code": "server_error", "message": message}
         whole = self._frame.response("failed", self._output, None, model=self._model, error=told)
         begun = b"".join(self._begun())
-        return begun + self._event("error", code=code, message=message, param=None) + self._event(
-            "response.failed", response=whole
+        return (
+            begun
+            + self._event("error", code=code, message=message, param=None)
+            + self._event("response.failed", response=whole)
         )
 
     # --- one chunk ---

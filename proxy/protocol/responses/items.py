@@ -1,9 +1,8 @@
 """Items of a response's input as messages of a chat completion, and messages as items.
 
-What the model said between two inputs (reasoning, text, calls of tools) is one message, as it is one answer; it stands or
-falls as a whole. A message knows the bytes of its items. It is *sealed* where it holds reasoning that is encrypted: then
-nothing in it may be rewritten.
-"""
+What the model said between two inputs (reasoning, text, calls of tools) is one message, as it is one answer; it stands
+or falls as a whole. A message knows the bytes of its items. It is *sealed* where it holds reasoning that is encrypted:
+then nothing in it may be rewritten."""
 
 import base64
 import binascii
@@ -83,7 +82,9 @@ def read(items: Sequence[Mapping[str, Json]], raws: Sequence[bytes]) -> ReadItem
         elif kind in ("function_call_output", "custom_tool_call_output"):
             call = str(item.get("call_id"))
             if call not in open_calls:
-                raise BadRequest(f"No tool call found for function call output with call_id {call[:100]}.", param="input")
+                raise BadRequest(
+                    f"No tool call found for function call output with call_id {call[:100]}.", param="input"
+                )
             data = {"role": "tool", "tool_call_id": call, "content": _content(item.get("output"))}
             messages.append(chat_message(_encode(data), data, span=raw))
         else:
@@ -189,7 +190,12 @@ def _items(said: Message, free: Collection[str]) -> Iterator[Json]:
         yield {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": said.text}]}
     for call in said.tool_calls:
         if call.id in free:
-            yield {"type": "custom_tool_call", "call_id": call.id, "name": call.name, "input": free_text(call.arguments)}
+            yield {
+                "type": "custom_tool_call",
+                "call_id": call.id,
+                "name": call.name,
+                "input": free_text(call.arguments),
+            }
         else:
             yield {"type": "function_call", "call_id": call.id, "name": call.name, "arguments": call.arguments or "{}"}
 

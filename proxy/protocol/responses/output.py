@@ -214,9 +214,9 @@ def completion_of(response: Mapping[str, Json]) -> dict[str, Any]:
                 )
             case {"type": "function_call", "call_id": id_, "name": name, "arguments": arguments}:
                 calls.append({"id": id_, "type": "function", "function": {"name": name, "arguments": arguments}})
-            case {"type": "reasoning", **thought}:
-                thoughts += [str(part.get("text", "")) for part in thought.get("summary") or ()]
-                is_expressed = is_expressed and not thought.get("encrypted_content")
+            case {"type": "reasoning"}:
+                thoughts += [str(part.get("text", "")) for part in item.get("summary") or ()]
+                is_expressed = is_expressed and not item.get("encrypted_content")
             case _:
                 is_expressed = False
     message: dict[str, Any] = {"role": "assistant", "content": "\n\n".join(texts) if texts else None}
@@ -251,4 +251,3 @@ def _chat_usage(usage: Json) -> Json:
         },
         "completion_tokens_details": {"reasoning_tokens": more.get("reasoning_tokens")},
     }
-

@@ -1,9 +1,8 @@
 """A request of the Responses API, read as the neutral request of a chat completion; a changed one, written.
 
-A field that no chat completion can express is named in `Origin.foreign`: an upstream without this API cannot answer such
-a request, and refusing it is better than answering another one. State that the provider holds is named in
-`Origin.hands_off`: such a request passes as it is.
-"""
+A field that no chat completion can express is named in `Origin.foreign`: an upstream without this API cannot answer
+such a request, and refusing it is better than answering another one. State that the provider holds is named in
+`Origin.hands_off`: such a request passes as it is."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -65,7 +64,7 @@ def parse(body: bytes) -> ChatCompletionRequest:
         foreign=_foreign(fields) or foreign or (read.opaque and read.opaque.partition(":")[0]),
         custom=custom,
     )
-    chat = _chat_fields(fields, tools, custom)
+    chat = _chat_fields(fields, tools)
     raw = _encode(
         {name: value for name, value in chat.items() if name not in (*_KNOWN, "stream_options")}
         | {"messages": [msgspec.Raw(said.raw) for said in messages]}
@@ -123,9 +122,9 @@ def _tools(given: Json) -> tuple[list[Json], frozenset[str], str]:
             case {"type": "function", "name": str(name), **more}:
                 function = {key: value for key, value in more.items() if value is not None}
                 tools.append({"type": "function", "function": {"name": name, **function}})
-            case {"type": "custom", "name": str(name), **more}:
+            case {"type": "custom", "name": str(name)}:
                 custom.append(name)
-                tools.append(_free_tool(name, more))
+                tools.append(_free_tool(name, each))
             case _:
                 foreign = foreign or f"tools[{at}]"
     return tools, frozenset(custom), foreign
@@ -142,7 +141,7 @@ def _free_tool(name: str, more: Mapping[str, Json]) -> Json:
     return {"type": "function", "function": {"name": name, "description": description.strip(), "parameters": schema}}
 
 
-def _chat_fields(fields: Mapping[str, Json], tools: list[Json], custom: frozenset[str]) -> dict[str, Json]:
+def _chat_fields(fields: Mapping[str, Json], tools: list[Json]) -> dict[str, Json]:
     chat = {name: fields[name] for name in (*_ALIKE, *_KNOWN) if fields.get(name) is not None}
     if fields.get("stream"):
         chat["stream_options"] = {"include_usage": True}
@@ -181,12 +180,12 @@ def _response_format(text: Json) -> Json:
 # --- and back ---------------------------------------------------------------------------------------------------------
 
 
-def written(
-    request: ChatCompletionRequest, origin: Origin, messages: Sequence[Message] | None, model: str | None
-) -> bytes:
-    """Returns the body in its own API, with these messages in place of the client's; None: as they are. All other values
-    keep their bytes."""
+def written(origin: Origin, messages: Sequence[Message] | None, model: str | None) -> bytes:
+    """Returns the body in its own API, with these messages in place of the client's; None: as they are. All other
+    values keep their bytes."""
     values = dict(origin.values)
+    if origin.chain:  # the whole chain is in the input, under no id of the provider's
+        values["store"] = msgspec.Raw(b"false")
     if model is not None:
         values["model"] = msgspec.Raw(_encode(model))
     if messages is not None:
@@ -219,5 +218,5 @@ def own_items(given: bytes) -> bytes:
 
 def chained(request: ChatCompletionRequest, chain: str) -> ChatCompletionRequest:
     """Returns a request that says which kept response it goes on from."""
-    assert request.origin is not None
+    assert isinstance(request.origin, Origin)
     return replace(request, origin=replace(request.origin, chain=chain))
