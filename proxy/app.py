@@ -38,6 +38,7 @@ from proxy.observe.siblings import Worker
 from proxy.pipeline import Services, desk_api, kept_responses, other_apis, sessions_api
 from proxy.pipeline.chat import handle
 from proxy.pipeline.context_api import ContextReader
+from proxy.pipeline.unmanaged import Passage, Unmanaged
 from proxy.protocol import headers as wire_headers
 from proxy.services import build
 from proxy.types import Answer, Incoming
@@ -210,11 +211,11 @@ async def kept_response(call: Call, services: Services) -> None:
 async def count_tokens(call: Call, services: Services) -> None:
     """Answers `/v1/messages/count_tokens`: the upstream's count where it has that API, else our own."""
     incoming = await _incoming(call, services)
-    answer = await kept_responses.counted(incoming, services)
-    if answer is None:
-        await pass_through(call, services, incoming.body)
+    counted = await kept_responses.counted(incoming, services)
+    if isinstance(counted, Answer):
+        await call.answer(counted)
     else:
-        await call.answer(answer)
+        await pass_through(call, services, incoming.body, counted)
 
 
 async def context(call: Call, contexts: ContextReader) -> None:
@@ -301,26 +302,37 @@ def _json(value: object, code: int = 200) -> Answer:
     return Answer(code, (("content-type", "application/json"),), msgspec.json.encode(value))
 
 
-async def pass_through(call: Call, services: Services, read: bytes | None = None) -> None:
-    """Forwards one request. No retries, since a streamed body can be sent only once; no ledger row, since we do not
-    know these routes. `read`: its body, where that has been read."""
-    services.authenticator.tenant(call.headers)  # with own keys: raises Unauthorized for anybody else's
+async def pass_through(
+    call: Call, services: Services, read: bytes | None = None, upstream: Upstream | None = None
+) -> None:
+    """Forwards one request. No retries, since a streamed body can be sent only once. Nothing is decided about it, nor
+    learnt: what it was is noticed as it passes, for the ledger. `read`: its body, where that has been read. `upstream`:
+    the one that is asked; None: the first."""
+    tenant = services.authenticator.tenant(call.headers)  # with own keys: raises Unauthorized for anybody else's
     if leads_out(call.path):
         raise UnknownRoute(f"Unknown request URL: {call.method} {call.path[:200]}.")
-    upstream = services.router.default
-    body = _body(call, upstream) if read is None else read
+    upstream = upstream or services.router.default
+    passage = services.unmanaged.begin(call.request_id, call.method, call.path, call.headers, tenant)
+    body = _body(call, upstream, passage) if read is None else read
     if body is None:
         call.watch.start()
     url = upstream.url(call.path.removeprefix("/v1"), call.query)
-    headers = wire_headers.to_upstream(call.headers, authorization=upstream.authorization, managed=False)
+    key_header, key = upstream.key_for("messages" if call.path.startswith("/v1/messages") else "chat")
+    headers = wire_headers.to_upstream(call.headers, authorization=key, managed=False, key_header=key_header)
     try:
         # The answer's headers may come only after a long upload, whose silence `stream_body` bounds.
         response = await upstream.send(call.method, url, headers, body, upstream.config.timeout.answer)
     except UpstreamError as error:
-        raise _cause(error.__cause__) or error from error.__cause__
+        refused = _cause(error.__cause__) or error
+        services.unmanaged.end(passage, status=refused.status)
+        raise refused from error.__cause__
+    except BaseException:  # the client has gone
+        services.unmanaged.end(passage, "client_gone")
+        raise
+    passage.answered(response.status, response.headers)
     kept = wire_headers.to_client(response.headers, length=True)
-    answer = Answer(response.status, (*kept, ("x-olvido-request", call.request_id)), _Through(response))
-    await call.answer(answer)
+    through = _Through(response, passage, services.unmanaged)
+    await call.answer(Answer(response.status, (*kept, ("x-olvido-request", call.request_id)), through))
 
 
 def leads_out(path: str) -> bool:
@@ -329,12 +341,18 @@ def leads_out(path: str) -> bool:
     return any(unquote(step) in (".", "..") for step in unquote(path).replace("\\", "/").split("/"))
 
 
-def _body(call: Call, upstream: Upstream) -> AsyncIterator[bytes] | None:
+def _body(call: Call, upstream: Upstream, passage: Passage) -> AsyncIterator[bytes] | None:
     """Returns the stream of the request's body; None if it announces none, as GET does."""
     length = wire_headers.get(call.headers, "content-length")
     if length in (None, "0") and wire_headers.get(call.headers, "transfer-encoding") is None:
         return None
-    return stream_body(call.receive, idle=upstream.config.timeout.idle, on_end=call.watch.start)
+    return _noticed(stream_body(call.receive, idle=upstream.config.timeout.idle, on_end=call.watch.start), passage)
+
+
+async def _noticed(body: AsyncIterator[bytes], passage: Passage) -> AsyncIterator[bytes]:
+    async for piece in body:
+        passage.sent(piece)
+        yield piece
 
 
 def _cause(error: BaseException | None) -> OlvidoError | None:
@@ -348,16 +366,22 @@ def _cause(error: BaseException | None) -> OlvidoError | None:
 
 @dataclass(frozen=True, slots=True)
 class _Through:
-    """The upstream's body as a stream."""
+    """The upstream's body as a stream, recorded at its end."""
 
     response: Response
+    passage: Passage
+    unmanaged: Unmanaged
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         try:
             while chunk := await self.response.read():
+                self.passage.came(chunk)
                 yield chunk
+            self.passage.outcome = "complete"
         except UpstreamError as error:
+            self.passage.outcome = "upstream_broken"
             raise _cause(error.__cause__) or error from error.__cause__
 
     async def aclose(self) -> None:
         self.response.close()
+        self.unmanaged.end(self.passage)

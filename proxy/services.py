@@ -40,6 +40,7 @@ from proxy.pipeline.ledger import Keeper
 from proxy.pipeline.memory_model import UpstreamMemoryModel
 from proxy.pipeline.own_requests import OwnRequests, UpstreamJudge, Verifier
 from proxy.pipeline.record import AnsweredScopes, Keep, Recorder
+from proxy.pipeline.unmanaged import Unmanaged
 from proxy.protocol.chat import Chains
 from proxy.reuse.intent import Intent
 from proxy.reuse.judging import Judging
@@ -299,6 +300,7 @@ def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
         curator=curator,
         verifier=Verifier(config.reuse.intent, embedder, own_requests),
         recorder=recorder,
+        unmanaged=Unmanaged(answered, storage, metrics, router, tasks, executor),
         tasks=tasks,
         executor=executor,
         counter=counter,

@@ -3,11 +3,13 @@
 from typing import Any
 
 from proxy.storage.stores.ledger import MECHANISMS
-from proxy.types import LedgerRow, Sums
+from proxy.types import MANAGED_ROUTE, LedgerRow, Sums
 
 
 def sums_of(row: LedgerRow) -> Sums:
     """What one row adds to the sums."""
+    if row.route != MANAGED_ROUTE:
+        return Sums(unmanaged=1, unmanaged_cost=row.cost)
     is_sent, is_changed = row.source == "upstream", bool(row.mechanisms)
     reused = 0 if is_sent else row.tokens_original
     return Sums(

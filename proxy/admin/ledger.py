@@ -3,9 +3,10 @@
     GET /admin/api/scopes?before=&limit=
             who asks, and when each was last heard of, latest first; `next` is the `before` of the next page
     GET /admin/api/summary?from=&to=&by=&scope=
-            sums of a span of time, the last hour if none is named, by nothing, mechanism, model, upstream, source or
-            plan; in points of a minute, an hour or a day, as the span is long, but for those in which nothing happened.
-            It begins with a whole point: `from` says where
+            sums of a span of time, the last hour if none is named, by nothing, mechanism, model, upstream, source, plan
+            or route; in points of a minute, an hour or a day, as the span is long, but for those in which nothing
+            happened. It begins with a whole point: `from` says where. Requests to other routes than the managed one are
+            in the sums `unmanaged` and `unmanaged_cost` alone
     GET /admin/api/requests?scope=&session=&before=&limit=
             newest first; `next` is the `before` of the next page
     GET /admin/api/live
@@ -53,7 +54,7 @@ USUAL_SPAN, MOST_SPAN = HOUR, 20 * 366 * DAY
 USUAL_SCOPES, MOST_SCOPES = 200, 1_000
 WIDTHS: tuple[tuple[float, Width], ...] = ((6 * HOUR, 60), (14 * DAY, 3_600), (MOST_SPAN, 86_400))  # up to which span
 
-By = Literal["", "mechanism", "model", "upstream", "source", "plan"]
+By = Literal["", "mechanism", "model", "upstream", "source", "plan", "route"]
 LEFT_OUT = ("window", "capped", "tools", "elided", "pruned")
 ADDED = ("summaries", "facts", "recall", "desk")
 

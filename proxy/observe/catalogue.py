@@ -36,6 +36,7 @@ from proxy.observe.labels import (
 )
 from proxy.observe.merging import Rule
 from proxy.observe.tally import Tally
+from proxy.protocol.routes import ROUTES
 from proxy.types import ContextRead, FoldReason, Outcome, PlanKind, ShiftCause, Source
 from proxy.types.curation import JobKind
 from proxy.types.desk import ToolName
@@ -102,6 +103,17 @@ class Catalogue:
             "olvido_requests",
             "Requests to the managed route.",
             {"upstream": UPSTREAM, "model": MODEL, "source": get_args(Source), "outcome": get_args(Outcome)},
+        )
+        self.unmanaged = self._counter(
+            "olvido_unmanaged_requests",
+            "Requests to other routes, which are passed through as they are: none of them is counted elsewhere.",
+            {"route": ROUTES},
+        )
+        self.unmanaged_cost = self._counter(
+            "olvido_unmanaged_cost_dollars",
+            "What the upstream's prices make of the tokens that it told for these, in answers that can be read in "
+            "passing.",
+            {"route": ROUTES},
         )
         self.tokens = self._counter(
             "olvido_tokens",

@@ -172,6 +172,12 @@ class Metrics(Catalogue):
             observe(self.stage_seconds, seconds, stage)
         observe(self.overhead_seconds, max(0.0, row.total_seconds - row.upstream_seconds))
 
+    def passed_through(self, row: LedgerRow) -> None:
+        """Counts the row of a request to another route."""
+        self.tally.add(self.unmanaged, 1, row.route)
+        if row.cost:
+            self.tally.add(self.unmanaged_cost, row.cost, row.route)
+
     def _planned(self, row: LedgerRow, model: str) -> None:
         """Counts the effect of context management on a request."""
         add = self.tally.add

@@ -18,6 +18,7 @@ desk_tools.py   tools of the desk, run: orders carried out, and answered with a 
 desk_documents.py for it: the documents of a person's folder, read and written
 desk_api.py     the desk of a session as an API: reset, pins
 desk_reset.py   a person's word on a desk: reset, confirmation, pins
+unmanaged.py    requests to other routes, on their way through: what is noticed of them, and their rows in the ledger
 own_requests.py requests of our own: the upstream's answer for a sample of the reused ones; the judge of reuse
 memory_model.py for it: the model that memory asks, behind an upstream
 """
@@ -38,6 +39,7 @@ from proxy.pipeline.desk import Desks
 from proxy.pipeline.ending_sessions import Ends
 from proxy.pipeline.own_requests import Verifier
 from proxy.pipeline.record import AnsweredScopes, Recorder
+from proxy.pipeline.unmanaged import Unmanaged
 from proxy.protocol.chat import Chains
 from proxy.reuse.intent import Intent
 from proxy.reuse.judging import Judging
@@ -73,6 +75,7 @@ class Services:
     files: Files | None  # None: memory is in the database alone
     curator: Curator | None  # None: memory does without a model
     recorder: Recorder
+    unmanaged: Unmanaged
     tasks: Tasks
     executor: Executor
     counter: TokenCounter

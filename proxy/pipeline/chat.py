@@ -69,7 +69,7 @@ DESK_DEADLINE = 2.0
 PLAN_DEADLINE = 2.0
 
 # Of a request that passes as it came.
-UNMANAGED = Directives(mode="off", lookup=False, store=False, remember=False)
+AS_IT_CAME = Directives(mode="off", lookup=False, store=False, remember=False)
 
 BYTES_PER_TOKEN = 4  # estimate for a body whose messages can't be read
 
@@ -125,7 +125,7 @@ def _within_api(request: ChatRequest, directives: Directives, upstream: Upstream
     if origin is None:
         return directives
     if apis.has_native(origin, upstream.config.spoken):
-        return UNMANAGED if origin.hands_off else directives
+        return AS_IT_CAME if origin.hands_off else directives
     if origin.foreign:
         raise BadRequest(
             f"'{origin.foreign}' is not available: upstream {upstream.name!r} has no such API, and chat completions, "
@@ -162,7 +162,7 @@ async def _from_upstream(context: RequestContext, miss: ReuseMiss) -> Answer:
 async def _pass_on(context: RequestContext) -> Answer:
     """Forwards, unchanged, a body that we can't read and an upstream might: nothing is reused, nothing learnt."""
     incoming, request, said = context.incoming, context.request, context.directives
-    context.directives = UNMANAGED
+    context.directives = AS_IT_CAME
     scope = identify.scope_of(incoming, request, said)
     work = context.services.answered.has(scope.id)
     is_answered = await context.attempts.run("identify", work, fallback=False, deadline=IDENTIFY_DEADLINE)
@@ -427,7 +427,11 @@ async def _plan(context: RequestContext, desk: OpenDesk | None) -> Plan:
     else:
         told = None if desk is None else desk.input
         work = planner.plan(context.incoming, context.request, context.identity, context.directives, upstream, told)
-    return await context.attempts.run("plan", work, fallback=fallback, deadline=PLAN_DEADLINE)
+    planned = await context.attempts.run("plan", work, fallback=fallback, deadline=PLAN_DEADLINE)
+    origin = context.request.origin
+    if origin is not None and origin.hands_off and context.directives is AS_IT_CAME:
+        return replace(planned, reason=f"hands_off={origin.hands_off.partition(':')[0]}")
+    return planned
 
 
 async def _forward(context: RequestContext, exchange: Exchange, runner: ToolRunner | None = None) -> Answer:

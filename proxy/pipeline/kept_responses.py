@@ -13,6 +13,7 @@ from proxy.protocol.origin import elements
 from proxy.protocol.responses import keeping
 from proxy.tasks import Offload
 from proxy.types import Answer, Incoming, Scope
+from proxy.upstream.client import Upstream
 
 _encode = msgspec.json.Encoder().encode
 _JSON = (("content-type", "application/json"),)
@@ -43,12 +44,12 @@ async def told(call: str, method: str, name: str, incoming: Incoming, services: 
             return None
 
 
-async def counted(incoming: Incoming, services: Services) -> Answer | None:
-    """Answers with the tokens of a message's request; None where the upstream counts itself."""
+async def counted(incoming: Incoming, services: Services) -> Answer | Upstream:
+    """Returns an answer with the tokens of a message's request, or the upstream that counts them itself."""
     offload = Offload(services.executor, len(incoming.body))
     request = await offload(lambda: apis.APIS["messages"].parse(incoming.body))
-    upstream = services.router.route(request.model).upstream.config
-    if apis.has_native(request.origin, upstream.spoken):
-        return None
+    upstream = services.router.route(request.model).upstream
+    if apis.has_native(request.origin, upstream.config.spoken):
+        return upstream
     tokens = await services.counter.once(request, services.executor)
     return Answer(200, _JSON, _encode({"input_tokens": tokens}))

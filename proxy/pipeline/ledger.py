@@ -6,10 +6,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from proxy.context import layout
+from proxy.protocol.apis import path_of
 from proxy.protocol.message import packed
 from proxy.storage.base import ContentStore
 from proxy.tasks import Attempts
 from proxy.types import (
+    MANAGED_ROUTE,
     Contents,
     Delivery,
     Exchange,
@@ -120,11 +122,19 @@ def _common(exchange: Exchange, attempts: Attempts, total: float) -> dict[str, A
         "plan": exchange.plan.kind,
         "plan_reason": exchange.plan.reason,
         "trail": exchange.plan.trail,
+        "route": _route(exchange),
         "reuse_reason": exchange.miss.reason,
         "intent_reason": exchange.miss.intent,
         "total_seconds": total,
         "stage_seconds": dict(attempts.seconds),
     }
+
+
+def _route(exchange: Exchange) -> str:
+    """Returns the route of a request: its API's own if it had to pass as it came, else that of all that is managed."""
+    origin = exchange.request.origin
+    passed = origin is not None and origin.hands_off and exchange.directives.mode == "off"
+    return f"/v1{path_of(origin.api)}" if origin is not None and passed else MANAGED_ROUTE
 
 
 def _trail(plan: Plan, delivery: Delivery, counted: Usage, price: Price) -> Trail | None:

@@ -4,6 +4,7 @@ chat.py        the neutral request, read from a chat completion's body; its cano
 message.py     the neutral message; changed messages: a block before or behind, shorter texts, another content
 request.py     parses the body once; writes a changed body, every untouched byte kept
 answers.py     reads completions: texts, finish reasons, `usage`; the disclaimer: added, recognised, removed
+routes.py      routes that are passed through: their names; model and usage of a request, read in passing
 headers.py     filters headers in both directions; reads a client's directives from them
 sse.py         parses server-sent events; writes a stored completion as a stream of chunks
 accumulate.py  adds up the chunks of a stream to one completion

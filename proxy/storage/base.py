@@ -219,7 +219,7 @@ class ReuseStore(Queued, Protocol):
 
 
 Width = Literal[60, 3_600, 86_400]  # seconds of a bucket
-Dimension = Literal["", "model", "upstream", "source", "plan"]  # by which sums are grouped; "": not at all
+Dimension = Literal["", "model", "upstream", "source", "plan", "route"]  # by which sums are grouped; "": not at all
 # The group of requests for models that no upstream has answered for: clients can invent as many names as they like.
 OTHER = "other"
 LONGEST_NAME = 100  # characters; a model with a longer name is in that group too

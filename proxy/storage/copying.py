@@ -21,9 +21,12 @@ from proxy.storage.schema import MIGRATIONS
 BATCH = 2_000  # rows of a transaction
 
 _TABLE = re.compile(r"CREATE TABLE (\w+)")
+_RENAMED = re.compile(r"ALTER TABLE (\w+) RENAME TO")  # a table that was made to take the place of another
+_STATEMENTS = tuple(each for statements in MIGRATIONS.values() for each in statements)
+_PASSING = frozenset(found[1] for each in _STATEMENTS if (found := _RENAMED.search(each)) is not None)
 # In the order of their definition: what a table refers to comes before it.
 TABLES = tuple(
-    found[1] for statements in MIGRATIONS.values() for each in statements if (found := _TABLE.search(each)) is not None
+    found[1] for each in _STATEMENTS if (found := _TABLE.search(each)) is not None and found[1] not in _PASSING
 )
 # Tables that an empty database has a row in: the source's takes its place.
 _SINGLE = frozenset({"rollup_progress", "contents_size", "embedded_by"})

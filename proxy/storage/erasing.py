@@ -52,6 +52,7 @@ TABLES = (
     "path_states",
     "contents",
     "ledger",
+    "aliases",
     "session_sums",
     "links",
     "sessions",

@@ -586,9 +586,53 @@ _DESK = (
     "ALTER TABLE session_sums ADD COLUMN desk INTEGER NOT NULL DEFAULT 0",
 )
 
+# Requests by route; names that people give to scopes. Sums are grouped by route as well, so they are written anew.
+_SUMMED = (
+    *("requests", "errors", "reused_exact", "reused_intent", "managed", "over_budget", "failed_open"),
+    *("tokens_original", "tokens_sent", "tokens_cached", "tokens_billed", "tokens_completion", "tokens_measured"),
+    *("tokens_reused", "tokens_reused_prompt", "tokens_busted", '"window"', "capped", "tools", "elided", "summaries"),
+    *("facts", "recall", "cost", "saved_exact", "saved_intent", "saved_context", "added_context", "overhead_seconds"),
+    *("memory", "pruned", "desk"),
+)
+_REQUESTS = (
+    "ALTER TABLE ledger ADD COLUMN route TEXT NOT NULL DEFAULT '/v1/chat/completions'",
+    "INSERT INTO rollup_labels (name) VALUES ('/v1/chat/completions') ON CONFLICT DO NOTHING",
+    f"""
+    CREATE TABLE rollups_by_route (
+        width INTEGER NOT NULL,
+        at INTEGER NOT NULL,
+        scope_id INTEGER NOT NULL,
+        model INTEGER NOT NULL,
+        upstream INTEGER NOT NULL,
+        source INTEGER NOT NULL,
+        plan INTEGER NOT NULL,
+        route INTEGER NOT NULL,
+        {_SUMS},
+        memory REAL NOT NULL DEFAULT 0,
+        pruned INTEGER NOT NULL DEFAULT 0,
+        desk INTEGER NOT NULL DEFAULT 0,
+        unmanaged INTEGER NOT NULL DEFAULT 0,
+        unmanaged_cost REAL NOT NULL DEFAULT 0,
+        PRIMARY KEY (width, at, scope_id, model, upstream, source, plan, route)
+    ) WITHOUT ROWID
+    """,
+    f"""
+    INSERT INTO rollups_by_route (width, at, scope_id, model, upstream, source, plan, route, {", ".join(_SUMMED)})
+    SELECT width, at, scope_id, model, upstream, source, plan,
+        (SELECT id FROM rollup_labels WHERE name = '/v1/chat/completions'), {", ".join(_SUMMED)}
+    FROM rollups
+    """,  # noqa: S608 (our own names)
+    "DROP TABLE rollups",
+    "ALTER TABLE rollups_by_route RENAME TO rollups",
+    "ALTER TABLE session_sums ADD COLUMN unmanaged INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE session_sums ADD COLUMN unmanaged_cost REAL NOT NULL DEFAULT 0",
+    "CREATE TABLE aliases (scope_id INTEGER NOT NULL PRIMARY KEY REFERENCES scopes, alias TEXT NOT NULL)",
+)
+
 MIGRATIONS: Mapping[str, Sequence[str]] = {  # statements of each step
     "0001_schema": (*_SESSIONS, *_LEDGER, *_REUSE, *_MEMORY, *_CONTENTS, *_WIPES),
     "0002_many_machines": _MANY_MACHINES,
     "0003_curation": _CURATION,
     "0004_desk": _DESK,
+    "0005_requests": _REQUESTS,
 }

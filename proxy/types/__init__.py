@@ -72,7 +72,9 @@ from proxy.types.memory import (
     fact_source,
 )
 from proxy.types.request import (
+    MANAGED_ROUTE,
     UNANSWERED,
+    UNMANAGED,
     ApiName,
     ChatRequest,
     Continuity,

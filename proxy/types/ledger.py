@@ -8,6 +8,7 @@ from proxy.types.answer import ReuseMiss
 from proxy.types.desk import DeskPlan, Pressure
 from proxy.types.memory import PathState
 from proxy.types.request import (
+    MANAGED_ROUTE,
     ApiName,
     ChatRequest,
     Directives,
@@ -84,6 +85,8 @@ class Sums:
     memory: float = 0.0  # dollars that the model which helps memory has cost, in `cost` as well
     pruned: int = 0  # tokens left out by the model
     desk: int = 0  # tokens added by the model's own memory
+    unmanaged: int = 0  # requests to other routes, which no other sum counts
+    unmanaged_cost: float = 0.0  # dollars of these, as far as their upstream told what it used
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +94,7 @@ class Bucket:
     """The sums of one span of time, of one group if they are grouped."""
 
     at: float  # beginning of the span, Unix seconds
-    name: str  # of a model, an upstream, a source or a plan; "": of all
+    name: str  # of a model, an upstream, a source, a plan or a route; "": of all
     sums: Sums
 
 
@@ -214,6 +217,7 @@ class LedgerRow:
     retries: int = 0
     intent_reason: str = ""  # of reuse by intent: hit, the reason of the miss, or "" without a look-up
     tokens_busted: int = 0  # that the prefix cache had of our prompt, and that are billed anew because of a fold
+    route: str = MANAGED_ROUTE  # of the API, one of `protocol/routes.py`; any other was passed through
     mechanisms: Mapping[str, int] = field(default_factory=dict)  # tokens left out or added, by mechanism
     trail: Trail | None = None  # None if the prompt was not planned
     stage_seconds: Mapping[str, float] = field(default_factory=dict)

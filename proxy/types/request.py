@@ -15,6 +15,8 @@ Vector: TypeAlias = npt.NDArray[np.float32]  # an embedding: one dimension, of l
 
 # The scope, and the session, of ledger rows of requests whose own scope no upstream has answered yet.
 UNANSWERED = "unanswered/"
+UNMANAGED = "unmanaged"  # the session of ledger rows of requests that are passed through
+MANAGED_ROUTE = "/v1/chat/completions"
 
 ApiName = Literal["chat", "responses", "messages"]  # of an API for conversations
 Source = Literal["upstream", "exact", "intent", "command"]

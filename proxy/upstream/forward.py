@@ -128,8 +128,7 @@ class _Forwarding:
         asked = self.client_headers
         if self.request.origin is not None and prompt.api == "chat":
             asked = wire_headers.for_chat(asked)
-        key = upstream.authorization if prompt.api != "messages" else upstream.messages_key
-        name = "authorization" if prompt.api != "messages" else "x-api-key"
+        name, key = upstream.key_for(prompt.api)
         return wire_headers.to_upstream(asked, authorization=key, managed=True, key_header=name)
 
 

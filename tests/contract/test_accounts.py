@@ -154,13 +154,14 @@ class TestSums:
         [
             ("", [""]), ("model", ["m", "n", "other"]), ("upstream", ["up", "vp"]),
             ("source", ["exact", "intent", "upstream"]), ("plan", ["managed", "untouched"]),
+            ("route", ["/v1/chat/completions", "/v1/messages", "other"]),
         ],
     )  # fmt: skip
     async def test_sums_are_told_by_name(self, kept: Kept, by: Dimension, names: list[str]) -> None:
         rows = [
             row(1), row(2, model="n"), row(3, source="exact"), row(4, source="intent", upstream="vp"),
             row(5, plan="managed"), row(6, model="invented", status=404), row(7, model="m" * (LONGEST_NAME + 1)),
-            row(8, status=500),
+            row(8, status=500), row(9, route="/v1/messages", cost=2.0, model="n"), row(10, route="other", status=404),
         ]  # fmt: skip
         await kept.write(*rows)
         buckets = await kept.accounts.buckets(LONG_AGO, LONG_AGO + 60, 60, by=by)
@@ -179,6 +180,12 @@ class TestSums:
         assert bucket.sums == total([row(1), row(2)])
         (card,) = await kept.accounts.sessions()
         assert card.sums == bucket.sums
+
+    async def test_what_has_only_passed_through_is_no_conversation(self, kept: Kept) -> None:
+        await kept.write(row(1, session="unmanaged", route="/v1/messages"), row(2), row(3, route="/v1/messages"))
+        assert [(card.session, card.sums.unmanaged) for card in await kept.accounts.sessions()] == [("s", 1)]
+        assert len(await kept.accounts.sessions(scope="a/")) == 1
+        assert [scope for scope, _ in await kept.accounts.scopes()] == ["a/"]
 
     async def test_a_scope_has_its_own_sums_and_all_have_theirs(self, kept: Kept) -> None:
         mine, theirs = [row(1), row(2)], [row(1, scope="b/", cost=3.0)]

@@ -50,6 +50,7 @@ ROW = LedgerRow(
     retries=2,
     intent_reason="guard",
     tokens_busted=16,
+    route="/v1/messages",
     mechanisms={"window": 700, "recall": 40},
     trail=Trail(
         limit=4_000,

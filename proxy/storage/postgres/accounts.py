@@ -136,9 +136,9 @@ STATEMENTS = AccountStatements(
         ) AS theirs
     """,  # noqa: S608 (same)
     last="SELECT max(id) FROM ledger",
-    sessions=f"{_CARDS} WHERE last_at < %(before)s ORDER BY last_at DESC LIMIT %(limit)s",
+    sessions=f"{_CARDS} WHERE requests > 0 AND last_at < %(before)s ORDER BY last_at DESC LIMIT %(limit)s",
     sessions_of_scope=f"""
-        {_CARDS} WHERE session_sums.scope_id = {SCOPE_ID} AND last_at < %(before)s
+        {_CARDS} WHERE session_sums.scope_id = {SCOPE_ID} AND requests > 0 AND last_at < %(before)s
         ORDER BY last_at DESC LIMIT %(limit)s
     """,
     turns=f"""

@@ -33,8 +33,8 @@ EXPIRED_CARDS = b"""
 """
 # Never a minute that its hour and its day do not have.
 EXPIRED_BUCKETS = b"""
-    DELETE FROM rollups WHERE (width, at, scope_id, model, upstream, source, plan) IN (
-        SELECT width, at, scope_id, model, upstream, source, plan FROM rollups
+    DELETE FROM rollups WHERE (width, at, scope_id, model, upstream, source, plan, route) IN (
+        SELECT width, at, scope_id, model, upstream, source, plan, route FROM rollups
         WHERE width = %(width)s
             AND at <= least(%(until)s::float8, (SELECT condensed FROM rollup_progress)) - %(width)s
         ORDER BY at LIMIT %(limit)s FOR UPDATE SKIP LOCKED

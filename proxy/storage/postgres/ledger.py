@@ -37,7 +37,7 @@ _OF = {field.name: _TYPES.get(field.type, "text") for field in fields(LedgerRow)
 _ARRAYS = ", ".join(f"%s::{_OF[name]}[]" for name in _TOLD)
 _LISTED = ", ".join(f'"{name}"' for name in SUMS)
 _ADDED_UP = ", ".join(f'sum("{name}")' for name in SUMS)
-_KEY = "width, at, scope_id, model, upstream, source, plan"
+_KEY = "width, at, scope_id, model, upstream, source, plan, route"
 
 # A process that stops on its way (its machine freezes) has its transaction ended by the server, not waited for by all.
 LOCK = b"SELECT set_config('idle_in_transaction_session_timeout', '10s', true), pg_advisory_xact_lock(%s)"
@@ -70,22 +70,23 @@ ADD_ROWS = f"""
         measured ({_KEY.removeprefix("width, ")}, session_id, moment, {_LISTED}) AS MATERIALIZED (
             SELECT trunc(at)::bigint, scope_id,
                 coalesce(models.id, (SELECT id FROM rollup_labels WHERE name = '{OTHER}')),
-                upstreams.id, sources.id, plans.id, session_id, at, {", ".join(MEASURES)}
+                upstreams.id, sources.id, plans.id, routes.id, session_id, at, {", ".join(MEASURES)}
             FROM parsed
             LEFT JOIN rollup_labels AS models ON models.name = parsed.model
             JOIN rollup_labels AS upstreams ON upstreams.name = parsed.upstream
             JOIN rollup_labels AS sources ON sources.name = parsed.source
             JOIN rollup_labels AS plans ON plans.name = parsed.plan
+            JOIN rollup_labels AS routes ON routes.name = parsed.route
         ),
         rolled AS (
             INSERT INTO rollups ({_KEY}, {_LISTED})
             SELECT widths.width, at / widths.width * widths.width, whose.own * scope_id, model, upstream, source, plan,
-                {_ADDED_UP}
+                route, {_ADDED_UP}
             FROM measured
             CROSS JOIN (VALUES (0), (1)) AS whose (own)
             CROSS JOIN (VALUES (60), (3600), (86400)) AS widths (width)
             WHERE widths.width = {MINUTE} OR moment < (SELECT condensed FROM rollup_progress)
-            GROUP BY 1, 2, 3, 4, 5, 6, 7
+            GROUP BY 1, 2, 3, 4, 5, 6, 7, 8
             ON CONFLICT ({_KEY}) DO UPDATE SET {_more("rollups")}
         )
     INSERT INTO session_sums (session_id, scope_id, first_at, last_at, {_LISTED})
@@ -110,7 +111,7 @@ NEXT_MINUTE = f"""
 CONDENSE = f"""
     INSERT INTO rollups ({_KEY}, {_LISTED})
     SELECT widths.width, minutes.at / widths.width * widths.width, minutes.scope_id, minutes.model, minutes.upstream,
-        minutes.source, minutes.plan, {", ".join(f'minutes."{name}"' for name in SUMS)}
+        minutes.source, minutes.plan, minutes.route, {", ".join(f'minutes."{name}"' for name in SUMS)}
     FROM rollups AS minutes CROSS JOIN (VALUES (3600), (86400)) AS widths (width)
     WHERE minutes.width = {MINUTE} AND minutes.at = %(minute)s
     ON CONFLICT ({_KEY}) DO UPDATE SET {_more("rollups")}
@@ -134,7 +135,7 @@ def add_rows(connection: Connection, rows: Sequence[LedgerRow]) -> None:
 
 def _labels(rows: Sequence[LedgerRow]) -> list[str]:
     models = {row.model for row in rows if 200 <= row.status <= 299 and len(row.model) <= LONGEST_NAME}
-    return sorted(models.union(*((row.upstream, row.source, row.plan) for row in rows)))
+    return sorted(models.union(*((row.upstream, row.source, row.plan, row.route) for row in rows)))
 
 
 def condense(connection: Connection, until: float) -> int:

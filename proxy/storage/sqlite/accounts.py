@@ -90,9 +90,11 @@ _CARDS = f"""
     FROM session_sums CROSS JOIN sessions ON sessions.id = session_sums.session_id
     CROSS JOIN scopes ON scopes.id = session_sums.scope_id
 """  # noqa: S608 (same)
-SESSIONS = f"{_CARDS} WHERE last_at < :before ORDER BY last_at DESC LIMIT :limit"
+# Not those that have only passed through.
+SESSIONS = f"{_CARDS} WHERE requests > 0 AND last_at < :before ORDER BY last_at DESC LIMIT :limit"
 SESSIONS_OF_SCOPE = f"""
-    {_CARDS} WHERE session_sums.scope_id = {SCOPE_ID} AND last_at < :before ORDER BY last_at DESC LIMIT :limit
+    {_CARDS} WHERE session_sums.scope_id = {SCOPE_ID} AND requests > 0 AND last_at < :before
+    ORDER BY last_at DESC LIMIT :limit
 """
 
 TURNS = f"""

@@ -29,8 +29,8 @@ EXPIRED_CARDS = """
 """
 # Never a minute that its hour and its day do not have.
 EXPIRED_BUCKETS = """
-    DELETE FROM rollups WHERE (width, at, scope_id, model, upstream, source, plan) IN (
-        SELECT width, at, scope_id, model, upstream, source, plan FROM rollups
+    DELETE FROM rollups WHERE (width, at, scope_id, model, upstream, source, plan, route) IN (
+        SELECT width, at, scope_id, model, upstream, source, plan, route FROM rollups
         WHERE width = :width AND at <= min(:until, (SELECT condensed FROM rollup_progress)) - :width
         LIMIT :limit
     )

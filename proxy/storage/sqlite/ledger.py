@@ -56,23 +56,25 @@ ADD_LABELS = f"""
     UNION SELECT upstream FROM ledger WHERE id > :after
     UNION SELECT source FROM ledger WHERE id > :after
     UNION SELECT plan FROM ledger WHERE id > :after
+    UNION SELECT route FROM ledger WHERE id > :after
     ON CONFLICT DO NOTHING
 """  # noqa: S608 (our own text)
 # A row at a time: an upsert costs less than sorting such wide rows into groups.
 ADD_ROLLUPS = f"""
-    INSERT INTO rollups (width, at, scope_id, model, upstream, source, plan, {LISTED})
+    INSERT INTO rollups (width, at, scope_id, model, upstream, source, plan, route, {LISTED})
     SELECT widths.width, CAST(ledger.at AS INTEGER) / widths.width * widths.width, whose.own * ledger.scope_id,
         coalesce(models.id, (SELECT id FROM rollup_labels WHERE name = '{OTHER}')),
-        upstreams.id, sources.id, plans.id, {", ".join(MEASURES)}
+        upstreams.id, sources.id, plans.id, routes.id, {", ".join(MEASURES)}
     FROM ledger NOT INDEXED
     LEFT JOIN rollup_labels AS models ON models.name = ledger.model
     CROSS JOIN rollup_labels AS upstreams ON upstreams.name = ledger.upstream
     CROSS JOIN rollup_labels AS sources ON sources.name = ledger.source
     CROSS JOIN rollup_labels AS plans ON plans.name = ledger.plan
+    CROSS JOIN rollup_labels AS routes ON routes.name = ledger.route
     CROSS JOIN (SELECT 0 AS own UNION ALL SELECT 1) AS whose
     CROSS JOIN (SELECT 60 AS width UNION ALL SELECT 3600 UNION ALL SELECT 86400) AS widths
     WHERE ledger.id > :after AND (widths.width = 60 OR ledger.at < (SELECT condensed FROM rollup_progress))
-    ON CONFLICT (width, at, scope_id, model, upstream, source, plan) DO UPDATE SET {_MORE}
+    ON CONFLICT (width, at, scope_id, model, upstream, source, plan, route) DO UPDATE SET {_MORE}
 """  # noqa: S608 (our own text)
 ADD_SESSION_SUMS = f"""
     INSERT INTO session_sums (session_id, scope_id, first_at, last_at, {LISTED})
@@ -89,12 +91,12 @@ NEXT_MINUTE = f"""
     WHERE width = {MINUTE} AND at >= (SELECT condensed FROM rollup_progress) AND at < :until
 """  # noqa: S608 (our own text)
 CONDENSE = f"""
-    INSERT INTO rollups (width, at, scope_id, model, upstream, source, plan, {LISTED})
+    INSERT INTO rollups (width, at, scope_id, model, upstream, source, plan, route, {LISTED})
     SELECT widths.width, minutes.at / widths.width * widths.width, minutes.scope_id, minutes.model, minutes.upstream,
-        minutes.source, minutes.plan, {", ".join(f"minutes.{name}" for name in SUMS)}
+        minutes.source, minutes.plan, minutes.route, {", ".join(f"minutes.{name}" for name in SUMS)}
     FROM rollups AS minutes CROSS JOIN (SELECT 3600 AS width UNION ALL SELECT 86400) AS widths
     WHERE minutes.width = {MINUTE} AND minutes.at = :minute
-    ON CONFLICT (width, at, scope_id, model, upstream, source, plan) DO UPDATE SET {_MORE}
+    ON CONFLICT (width, at, scope_id, model, upstream, source, plan, route) DO UPDATE SET {_MORE}
 """  # noqa: S608 (our own text)
 CONDENSED = "UPDATE rollup_progress SET condensed = max(condensed, :until)"
 

@@ -16,7 +16,7 @@ import msgspec
 
 from proxy.storage.database import Database, Store
 from proxy.storage.pending import LEDGER, Apply, Write
-from proxy.types import LedgerRow, Sums, Trail
+from proxy.types import MANAGED_ROUTE, LedgerRow, Sums, Trail
 from proxy.types.ledger import Mechanisms
 
 # A field that is added to LedgerRow without a migration fails on the first row that is written or read.
@@ -39,34 +39,39 @@ def _if(condition: str, then: str, otherwise: str = "0") -> str:
 
 
 # What a row adds to each sum, in every database's SQL; `mechanisms` is JSON. A prompt that was not changed saved
-# nothing by context management.
+# nothing by context management. A request to another route counts in the sums that are named for it, no other.
 _CHANGED = "mechanisms != '{}'"
-_SENT = "source = 'upstream'"
+_OTHER = f"route != '{MANAGED_ROUTE}'"
+_OURS = f"route = '{MANAGED_ROUTE}'"
+_SENT = f"source = 'upstream' AND {_OURS}"
+_REUSED = "source != 'upstream'"
 _MEASURES: Mapping[str, str] = {
-    "requests": "1",
-    "errors": _number("status >= 400 OR outcome IN ('upstream_broken', 'our_error')"),
+    "requests": _number(_OURS),
+    "errors": _number(f"{_OURS} AND (status >= 400 OR outcome IN ('upstream_broken', 'our_error'))"),
     "reused_exact": _number("source = 'exact'"),
     "reused_intent": _number("source = 'intent'"),
     "managed": _number(f"{_SENT} AND plan = 'managed'"),
     "over_budget": _number(f"{_SENT} AND plan = 'over-budget'"),
     "failed_open": _number(f"{_SENT} AND plan = 'fail-open'"),
     "tokens_original": _if(_SENT, "tokens_original"),
-    "tokens_sent": "tokens_sent",
-    "tokens_cached": "tokens_cached",
-    "tokens_billed": "tokens_billed",
+    "tokens_sent": _if(_OURS, "tokens_sent"),
+    "tokens_cached": _if(_OURS, "tokens_cached"),
+    "tokens_billed": _if(_OURS, "tokens_billed"),
     "tokens_completion": _if(_SENT, "tokens_completion"),
-    "tokens_measured": _if("measured = 1", "tokens_sent"),
-    "tokens_reused": _if(_SENT, "0", "tokens_original + tokens_completion"),
-    "tokens_reused_prompt": _if(_SENT, "0", "tokens_original"),
+    "tokens_measured": _if(f"measured = 1 AND {_OURS}", "tokens_sent"),
+    "tokens_reused": _if(_REUSED, "tokens_original + tokens_completion"),
+    "tokens_reused_prompt": _if(_REUSED, "tokens_original"),
     "tokens_busted": "tokens_busted",
-    "cost": "cost",
+    "cost": _if(_OURS, "cost"),
     "saved_exact": _if("source = 'exact'", "cost_saved"),
     "saved_intent": _if("source = 'intent'", "cost_saved"),
     "saved_context": _if(f"{_CHANGED} AND cost_saved > 0", "cost_saved"),
     "added_context": _if(f"{_CHANGED} AND cost_saved < 0", "-cost_saved"),
     **{name: _if(_CHANGED, f"CAST(coalesce(mechanisms ->> '{name}', '0') AS BIGINT)") for name in MECHANISMS},
     "memory": _if("reuse_reason = 'memory'", "cost"),
-    "overhead_seconds": _if("total_seconds > upstream_seconds", "total_seconds - upstream_seconds"),
+    "overhead_seconds": _if(f"total_seconds > upstream_seconds AND {_OURS}", "total_seconds - upstream_seconds"),
+    "unmanaged": _number(_OTHER),
+    "unmanaged_cost": _if(_OTHER, "cost"),
 }
 SUMS = tuple(each.name for each in fields(Sums))
 # A sum without a measure fails at once.

@@ -73,6 +73,20 @@ async def test_a_file_of_an_earlier_step_goes_on(path: Path, steps: int) -> None
     await database.close()
 
 
+def test_sums_from_before_routes_are_sums_of_the_managed_route(connection: sqlite3.Connection) -> None:
+    earlier = {name: steps for name, steps in MIGRATIONS.items() if name < "0005"}
+    migrate(connection, earlier)
+    connection.execute("INSERT INTO rollup_labels (name) VALUES ('m')")
+    names = [name for _, name, *_ in connection.execute("PRAGMA table_info(rollups)")]
+    values = {name: number for number, name in enumerate(names, 1)}
+    connection.execute(f"INSERT INTO rollups VALUES ({', '.join(f':{name}' for name in names)})", values)
+    migrate(connection, MIGRATIONS)
+    connection.row_factory = sqlite3.Row
+    (row,) = connection.execute("SELECT rollups.*, name FROM rollups JOIN rollup_labels ON rollup_labels.id = route")
+    assert {name: row[name] for name in names} == values
+    assert (row["name"], row["unmanaged"]) == ("/v1/chat/completions", 0)
+
+
 def test_a_database_of_a_newer_version_is_refused_and_not_touched(connection: sqlite3.Connection) -> None:
     migrate(connection, FIRST | SECOND)
     changes = connection.total_changes

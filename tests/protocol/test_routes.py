@@ -1,0 +1,87 @@
+"""Names of routes that are passed through, and what is read of their requests in passing."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from proxy.protocol.routes import ROUTES, model_in, route_of, usage_in
+from proxy.types import Usage
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "name"),
+    [
+        ("POST", "/v1/responses", "/v1/responses"), ("POST", "/v1/messages", "/v1/messages"),
+        ("POST", "/v1/messages/", "/v1/messages"), ("POST", "/v1/completions", "/v1/completions"),
+        # No new turn of a conversation.
+        ("GET", "/v1/responses/resp_1", "other"), ("POST", "/v1/messages/count_tokens", "other"),
+        ("GET", "/v1/responses", "other"), ("GET", "/v1/chat/completions/c1", "other"),
+        ("POST", "/v1/embeddings", "/v1/embeddings"), ("GET", "/v1/models", "/v1/models"),
+        ("GET", "/v1/models/gpt-5", "/v1/models"), ("DELETE", "/v1/files/f/content", "/v1/files"),
+        ("POST", "/v1/images/generations", "/v1/images"), ("POST", "/v1/audio/speech", "/v1/audio"),
+        ("POST", "/v1/embeddingsX", "other"), ("GET", "/v1/invented/by/a/client", "other"), ("GET", "/v1/", "other"),
+        ("GET", "/v1", "other"),
+    ],
+)  # fmt: skip
+def test_a_route_is_named_by_method_and_path(method: str, path: str, name: str) -> None:
+    assert route_of(method, path) == name
+
+
+@given(st.text(), st.text())
+def test_there_are_no_more_names_than_listed(method: str, path: str) -> None:
+    assert route_of(method, f"/v1/{path}") in ROUTES
+
+
+@pytest.mark.parametrize(
+    ("piece", "model"),
+    [
+        (b'{"input":"hi","model":"gpt-5"}', "gpt-5"), (b'{ "model" : "m/1:free", "x": 1}', "m/1:free"),
+        (b'{"model": null}', ""), (b'{"model": 5}', ""), (b'{"mode":"x"}', ""), (b"", ""), (b"\xff\x00", ""),
+        (json.dumps({"input": 'say "model": "no"', "model": "yes"}).encode(), "yes"),
+        (json.dumps({"input": '"model": "no"'}).encode(), ""), (b'{"type":"model","name":"x"}', ""),
+        (b'{"model":"' + b"x" * 200 + b'"}', ""),
+    ],
+)  # fmt: skip
+def test_the_model_of_a_request_is_read_in_passing(piece: bytes, model: str) -> None:
+    assert model_in(piece) == model
+
+
+def _events(*payloads: object) -> bytes:
+    return b"".join(b"data: %s\n\n" % json.dumps(each).encode() for each in payloads)
+
+
+RESPONSES = {
+    "input_tokens": 50, "input_tokens_details": {"cached_tokens": 20}, "output_tokens": 9,
+    "output_tokens_details": {"reasoning_tokens": 4}, "total_tokens": 59,
+}  # fmt: skip
+MESSAGES = {"input_tokens": 10, "cache_read_input_tokens": 300, "cache_creation_input_tokens": 40, "output_tokens": 1}
+
+
+@pytest.mark.parametrize(
+    ("begins", "ends", "usage"),
+    [
+        (b"", b'{"data":[],"usage":{"prompt_tokens":8,"total_tokens":8}}', Usage(8, 0)),
+        (b"", _events({"response": {"usage": None}}, {"response": {"usage": RESPONSES}}), Usage(50, 9, 20, 4)),
+        # A stream of messages: the prompt at its beginning, the answer at its end.
+        (
+            _events({"type": "message_start", "message": {"usage": MESSAGES}}),
+            _events({"type": "message_delta", "usage": {"output_tokens": 77}}),
+            Usage(350, 77, 300, written_tokens=40),
+        ),
+        (b"", json.dumps({"content": 'it said "usage": {"prompt_tokens": 5}'}).encode(), None),
+        (b"", b'{"usage":{"prompt_tokens":8,"tot', None),  # cut off
+        (b'{"usage":{"prompt_tokens":3,"completion_tokens":2}}', b"", Usage(3, 2)),
+        (b"", b'{"usage":"much"}', None), (b"", b'{"usage":{"prompt_tokens":"many"}}', None), (b"\xff", b"\xfe", None),
+        (b"", b'{"usage":{}}', None), (b"", b'"usage":' + b'{"a":' * 5_000, None),
+    ],
+)  # fmt: skip
+def test_the_usage_of_an_answer_is_read_at_its_ends(begins: bytes, ends: bytes, usage: Usage | None) -> None:
+    assert usage_in(begins, ends) == usage
+
+
+@given(st.binary(max_size=200), st.binary(max_size=200))
+def test_no_bytes_are_a_failure(begins: bytes, ends: bytes) -> None:
+    usage_in(begins, ends)
+    model_in(begins)
