@@ -12,6 +12,7 @@ from proxy.storage.base import ContentStore
 from proxy.tasks import Attempts
 from proxy.types import (
     MANAGED_ROUTE,
+    UNMANAGED,
     Contents,
     Delivery,
     Exchange,
@@ -112,17 +113,18 @@ def commanded(exchange: Exchange, attempts: Attempts, total: float) -> LedgerRow
 
 
 def _common(exchange: Exchange, attempts: Attempts, total: float) -> dict[str, Any]:
+    route = _route(exchange)
     return {
         "request_id": exchange.incoming.request_id,
         "at": exchange.incoming.received_at,
         "scope": exchange.identity.scope.id,
-        "session": exchange.identity.session,
+        "session": exchange.identity.session if route == MANAGED_ROUTE else UNMANAGED,
         "model": exchange.request.model,
         "stream": exchange.request.stream,
         "plan": exchange.plan.kind,
         "plan_reason": exchange.plan.reason,
         "trail": exchange.plan.trail,
-        "route": _route(exchange),
+        "route": route,
         "reuse_reason": exchange.miss.reason,
         "intent_reason": exchange.miss.intent,
         "total_seconds": total,

@@ -53,13 +53,13 @@ async def responses(incoming: Incoming, services: Services) -> Answer:
     offload = Offload(services.executor, len(incoming.body))
     request = await offload(lambda: response_request.parse(incoming.body))
     origin = _origin(request)
-    given = bytes(origin.values.get("input", b"[]"))
+    given = origin.given
     upstream = services.router.route(request.model).upstream.config
     is_native = apis.has_native(origin, upstream.spoken)
     scope = identify.scope_of(incoming, request, wire_headers.read_directives(incoming.headers))
-    previous = origin.fields.get("previous_response_id")
+    previous = origin.previous
     is_ours = not is_native or services.config.responses.take_over
-    if isinstance(previous, str) and previous and is_ours:
+    if previous and is_ours:
         before = await chain(services, scope, previous, incoming.received_at)
         if before is not None:
             body = await offload(lambda: response_request.continued(origin, keeping.before(before)))
@@ -72,7 +72,7 @@ async def responses(incoming: Incoming, services: Services) -> Answer:
                 f"Previous response with id {previous[:100]!r} not found.", param="previous_response_id"
             )
     answer = await handle(incoming, services, lambda _: request)
-    keeps = is_ours and services.config.responses.keep > 0 and origin.fields.get("store") is not False
+    keeps = is_ours and services.config.responses.keep > 0 and origin.is_kept
 
     async def keep(response: dict[str, Any]) -> None:
         if keeps:

@@ -31,7 +31,18 @@ from proxy.storage.opening import Storage
 from proxy.storage.shared import SharedState
 from proxy.tasks import Attempts, Offload, Tasks
 from proxy.tokens import TokenCounter
-from proxy.types import UNANSWERED, Asked, Delivery, Exchange, LedgerRow, Message, Price, ReuseHit, StoredAnswer
+from proxy.types import (
+    MANAGED_ROUTE,
+    UNANSWERED,
+    Asked,
+    Delivery,
+    Exchange,
+    LedgerRow,
+    Message,
+    Price,
+    ReuseHit,
+    StoredAnswer,
+)
 from proxy.upstream.client import Router
 
 # JSON above this size is decoded in a worker thread.
@@ -245,7 +256,10 @@ class Recorder:
         if self.storage.database.erasures.is_over(row.scope):
             row = replace(row, scope=UNANSWERED, session=UNANSWERED)
         self.storage.ledger.append(row)
-        self.metrics.recorded(row)
+        if row.route == MANAGED_ROUTE:
+            self.metrics.recorded(row)
+        else:
+            self.metrics.passed_through(row)
 
     async def _in_thread(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self.executor, work)

@@ -22,13 +22,16 @@ from proxy.protocol.messages import request as messages_request
 from proxy.protocol.messages.blocks import has_broken_seal
 from proxy.protocol.messages.reading import MessageReader
 from proxy.protocol.origin import Origin
-from proxy.protocol.request import with_changes
+from proxy.protocol.request import with_changes, without
 from proxy.protocol.responses import output as responses_output
 from proxy.protocol.responses import request as responses_request
 from proxy.protocol.responses.reading import ResponseReader
 from proxy.types import ApiName, ChatRequest, Json, Message, RequestOrigin, Usage
 
 _MAX_TOKENS = MappingProxyType({"max_tokens": "max_completion_tokens"})  # as OpenAI's newer models want it
+
+# Fields that say nothing to the model, and that not every upstream takes.
+_LABELS = ("user", "safety_identifier", "metadata", "prompt_cache_key")
 
 _decode = msgspec.json.Decoder(dict[str, Any]).decode
 _encode = msgspec.json.Encoder().encode
@@ -129,7 +132,7 @@ def native_body(request: ChatRequest, messages: Sequence[Message] | None, model:
     assert isinstance(request, ChatCompletionRequest)
     origin = request.origin
     assert isinstance(origin, Origin)
-    if messages is None and model is None:
+    if messages is None and model is None and not origin.chain:
         return origin.raw
     if messages is not None and has_broken_seal(messages):
         return None
@@ -152,4 +155,5 @@ def chat_body(
     if leading > 1:
         said[:leading] = [instruction("\n\n".join(each.text for each in said[:leading]))]
     renamed = _MAX_TOKENS if dialect == "openai" else {}
-    return with_changes(request, messages=said, tools=tools, model=model, ask_usage=ask_usage, renamed=renamed)
+    body = with_changes(request, messages=said, tools=tools, model=model, ask_usage=ask_usage, renamed=renamed)
+    return without(body, _LABELS if ask_usage else (*_LABELS, "stream_options"))

@@ -31,6 +31,22 @@ class Origin:
     custom: frozenset[str] = frozenset()  # names of tools whose input is free text (Responses)
     chain: str = ""  # the response that it goes on from, of those that the proxy keeps (Responses)
 
+    @property
+    def previous(self) -> str:
+        """The response that it says to go on from (Responses); "": none."""
+        named = self.fields.get("previous_response_id")
+        return named if isinstance(named, str) else ""
+
+    @property
+    def is_kept(self) -> bool:
+        """False if the client asks that the answer be not stored (Responses)."""
+        return self.fields.get("store") is not False
+
+    @property
+    def given(self) -> bytes:
+        """The input in the client's bytes (Responses)."""
+        return bytes(self.values.get("input", b"[]"))
+
 
 def opened(body: bytes) -> tuple[dict[str, msgspec.Raw], dict[str, Json]]:
     """Parses a body to its top-level values, as bytes and decoded. Raises InvalidJson, and BadRequest without a model's

@@ -132,6 +132,11 @@ def with_changes(
     return _encoder.encode(parts)
 
 
+def without(body: bytes, names: Sequence[str]) -> bytes:
+    """Returns a body without the fields of these names."""
+    return _encoder.encode({name: value for name, value in _top_level.decode(body).items() if name not in names})
+
+
 def glimpse(body: bytes) -> ChatRequest | None:
     """Parses a body that `parse` refuses, leniently and without its messages; None if it is not JSON to any parser, or
     no request for a completion. No text in it has lone surrogates, which nothing here could encode."""

@@ -57,10 +57,7 @@ def parse(body: bytes) -> ChatCompletionRequest:
         foreign=_foreign(fields) or foreign or read.opaque.partition(":")[0],
     )
     chat = _chat_fields(fields, tools)
-    raw = _encode(
-        {name: value for name, value in chat.items() if name not in ("metadata", "user", "stream_options")}
-        | {"messages": [msgspec.Raw(said.raw) for said in messages]}
-    )
+    raw = _encode(chat | {"messages": [msgspec.Raw(said.raw) for said in messages]})
     every = chat | {name: fields[name] for name in _KEYED if fields.get(name) is not None and name != "system"}
     return ChatCompletionRequest(raw, every, messages, fields["model"], fields.get("stream") is True, origin)
 

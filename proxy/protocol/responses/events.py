@@ -181,8 +181,7 @@ class ResponseEvents:
                     yield self._event("response.custom_tool_call_input.delta", **where, delta=item["input"])
                     yield self._event("response.custom_tool_call_input.done", **where, input=item["input"])
                 else:
-                    done = {"name": opened.name, "arguments": told}
-                    yield self._event("response.function_call_arguments.done", **where, **done)
+                    yield self._event("response.function_call_arguments.done", **where, arguments=told)
             case _:
                 is_text = opened.kind == "text"
                 part = output.text_part(told) if is_text else {"type": "refusal", "refusal": told}

@@ -65,10 +65,7 @@ def parse(body: bytes) -> ChatCompletionRequest:
         custom=custom,
     )
     chat = _chat_fields(fields, tools)
-    raw = _encode(
-        {name: value for name, value in chat.items() if name not in (*_KNOWN, "stream_options")}
-        | {"messages": [msgspec.Raw(said.raw) for said in messages]}
-    )
+    raw = _encode(chat | {"messages": [msgspec.Raw(said.raw) for said in messages]})
     every = chat | {name: value for name, value in origin.fields.items() if name in _KEYED and value is not None}
     return ChatCompletionRequest(raw, every, messages, fields["model"], fields.get("stream") is True, origin)
 
@@ -203,8 +200,7 @@ def continued(origin: Origin, before: bytes) -> bytes:
     """Returns the body of a request that goes on from a response which the proxy has kept, with the items `before`
     (joined by commas) in front of its own."""
     values = {name: value for name, value in origin.values.items() if name != "previous_response_id"}
-    given = bytes(values.get("input", b"[]"))
-    own = own_items(given)
+    own = own_items(origin.given)
     values["input"] = msgspec.Raw(b"[" + b",".join(filter(None, (before, own))) + b"]")
     return _encode(values)
 
