@@ -7,7 +7,7 @@ DEV_READY := .venv/.ready-dev
 BENCH_READY := .venv/.ready-bench
 NODE_READY := tests/e2e/node_modules/.package-lock.json
 
-.PHONY: run demo demo-cluster test test-all coverage check shape calls golden golden-check notes-table format bench bench-context bench-reuse bench-memory-model bench-transport bypass metrics-docs config-docs dashboards screenshots clean
+.PHONY: run demo demo-cluster test test-all coverage check shape calls golden golden-check notes-table format bench bench-context bench-reuse bench-memory-model bench-transport bypass metrics-docs config-docs docs dashboards screenshots clean
 
 run: $(READY)            ## serve on http://127.0.0.1:8484/v1
 	$(BIN)/olvido serve
@@ -79,6 +79,10 @@ bypass: $(DEV_READY)         ## how well what must not be reused is recognised (
 
 metrics-docs: $(READY)   ## what /metrics tells, as a table
 	$(BIN)/python -m grafana.source.metrics > grafana/METRICS.md
+
+docs: $(DEV_READY) $(NODE_READY)    ## are links, commands, settings, names and programs of the documents right?
+	$(BIN)/python -m tests.docs
+	$(BIN)/pytest -q tests/docs
 
 config-docs: $(DEV_READY)    ## every setting, in deploy/docs/configuration.md
 	$(BIN)/python -m tests.docs.settings --write

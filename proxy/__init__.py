@@ -13,6 +13,7 @@ One capability, one room. Imports go down this list, never up:
     pipeline/     the way of a request, a stage a line (start reading at its `chat`); the record of its outcome
     upstream/     the providers: routing, connections, retries, streams
     observe/      metrics and logs
+    quality/      did quality hold? managed answers beside those of the same request as it was
     reuse/        reuse of stored answers: exact, and by intent
     files/        memory as files: a folder per person, in step with memory both ways
     curation/     memory with a model's help: what it is asked, what is kept of what it proposes
@@ -21,6 +22,7 @@ One capability, one room. Imports go down this list, never up:
     memory/       facts, recall of old turns, forgetting
     conversation/ the scope and session of a request, and the progress of its conversation
     http/         one HTTP request before and around the pipeline: keys, limits, origins
+    keys/         keys that this proxy gives out: whose a request is, what it may use
     storage/      sessions, ledger, answers, facts, old turns: Protocols and their backends
     tokens.py     token counts of messages
     protocol/     JSON and SSE to types and back, and the demands of each upstream

@@ -34,8 +34,9 @@ from proxy.errors import (
 )
 from proxy.http.access import METHODS, OPTIONS, Kind, options_answer
 from proxy.http.exchange import AsgiMessage, Call, ClientGone, Receive, Send, read_body, refuse_coding, stream_body
+from proxy.keys.limits import with_room
 from proxy.observe.siblings import Worker
-from proxy.pipeline import Services, desk_api, kept_responses, other_apis, sessions_api
+from proxy.pipeline import Services, desk_api, kept_responses, limits, other_apis, sessions_api
 from proxy.pipeline.chat import handle
 from proxy.pipeline.context_api import ContextReader
 from proxy.pipeline.unmanaged import Passage, Unmanaged
@@ -176,7 +177,12 @@ def conversation(answered: Callable[[Incoming, Services], Awaitable[Answer]]) ->
         count, in_flight = services.metrics.tally.add, services.metrics.in_flight
         count(in_flight, 1)
         try:
-            await call.answer(await answered(incoming, services))
+            try:
+                answer = await answered(incoming, services)
+            except BaseException:
+                services.limiter.release(incoming.request_id)  # no row will settle it
+                raise
+            await call.answer(answer)
         finally:
             count(in_flight, -1)
 
@@ -313,6 +319,7 @@ async def pass_through(
         raise UnknownRoute(f"Unknown request URL: {call.method} {call.path[:200]}.")
     upstream = upstream or services.router.default
     passage = services.unmanaged.begin(call.request_id, call.method, call.path, call.headers, tenant)
+    room = await limits.admit_other(services, passage.scope, call.request_id, passage.at)
     body = _body(call, upstream, passage) if read is None else read
     if body is None:
         call.watch.start()
@@ -332,7 +339,7 @@ async def pass_through(
     passage.answered(response.status, response.headers)
     kept = wire_headers.to_client(response.headers, length=True)
     through = _Through(response, passage, services.unmanaged)
-    await call.answer(Answer(response.status, (*kept, ("x-olvido-request", call.request_id)), through))
+    await call.answer(Answer(response.status, (*with_room(kept, room), ("x-olvido-request", call.request_id)), through))
 
 
 def leads_out(path: str) -> bool:

@@ -18,6 +18,7 @@
     │   ├── TooLarge               413  …/request_too_large
     │   ├── TooMany                429  …/rate_limit_exceeded
     │   └── HeaderTooLarge         431  …/header_too_large
+    ├── OutOfQuota                 429  insufficient_quota
     ├── ShuttingDown               503  …/shutting_down
     ├── ContextUnavailable         503  …/context_unavailable
     └── UpstreamError              502  upstream_error
@@ -164,10 +165,22 @@ class TooLarge(BadRequest):
 
 
 class TooMany(BadRequest):
-    """The client sends too many requests."""
+    """The client sends too many requests. `kind`: what it uses too much of; OpenAI makes it the type of the error."""
 
     status = 429
     code = "rate_limit_exceeded"
+
+    def __init__(self, message: str, *, kind: str = "", param: str | None = None, headers: Headers = ()) -> None:
+        super().__init__(message, param=param, headers=headers)
+        self.type = kind or self.type
+
+
+class OutOfQuota(OlvidoError):
+    """The key or the end user has spent its budget."""
+
+    status = 429
+    type = "insufficient_quota"
+    code = "insufficient_quota"
 
 
 class HeaderTooLarge(BadRequest):

@@ -5,13 +5,14 @@ import gc
 import secrets
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
 import tiktoken
 
 from proxy.config import Config
-from proxy.config.upstreams import table
+from proxy.config.upstreams import named_models, table
 from proxy.context.planner import Planner
 from proxy.curation.arming import Arming
 from proxy.curation.concluding import Concluding
@@ -26,18 +27,23 @@ from proxy.embedding.service import open_embedder
 from proxy.files.desk_syncing import desk_files
 from proxy.files.serving import Files
 from proxy.http.access import Authenticator, OriginPolicy
+from proxy.keys.book import KeyBook
+from proxy.keys.limiting import Limiter
 from proxy.memory.facts import Decay
 from proxy.memory.learn import Learner, Obedience
 from proxy.memory.library import Library
 from proxy.memory.vectors import VectorQueue
 from proxy.memory.warming import warm
+from proxy.observe.ledger import LedgerTotals
 from proxy.observe.metrics import Metrics
-from proxy.pipeline import Services
+from proxy.observe.totals import ledger_name
+from proxy.pipeline import Services, limits
 from proxy.pipeline.commanding import Commander
 from proxy.pipeline.desk import Desks
 from proxy.pipeline.ending_sessions import Ends, Listener, OnEnd, to_all
 from proxy.pipeline.ledger import Keeper
 from proxy.pipeline.memory_model import UpstreamMemoryModel
+from proxy.pipeline.mirror import Mirror
 from proxy.pipeline.own_requests import OwnRequests, UpstreamJudge, Verifier
 from proxy.pipeline.record import AnsweredScopes, Keep, Recorder
 from proxy.pipeline.unmanaged import Unmanaged
@@ -45,6 +51,7 @@ from proxy.protocol.chat import Chains
 from proxy.reuse.intent import Intent
 from proxy.reuse.judging import Judging
 from proxy.reuse.partitions import Partitions
+from proxy.storage.base import StorageError
 from proxy.storage.opening import SharedObserver, Storage, open_storage, with_hot_contexts
 from proxy.storage.pending import WriterLimits
 from proxy.storage.redis import shared_state
@@ -72,7 +79,7 @@ async def build(
     metrics = Metrics()
     watching = SharedObserver(metrics.shared_failed, metrics.shared_changed)
     storage = await open_storage(config, tasks, metrics.stored, metrics.failed_open, writing, watching)
-    shared = shared_state(storage.shared, storage.database.folder or run_time)
+    shared = shared_state(storage.shared, storage.database.folder or run_time, run_time)
     if (connection := storage.shared) is not None and config.shared is not None:
         storage = with_hot_contexts(storage, connection, config.shared.hot_context_ttl)
         await connection.open()
@@ -89,6 +96,9 @@ async def build(
         tasks=tasks,
         metrics=metrics,
     )
+    with suppress(StorageError):  # it is tried again
+        await services.keys.look()
+    services.keys.start(tasks)
     embedder.start()
     services.intent.start(tasks)
     if services.files is not None:
@@ -124,6 +134,32 @@ async def _warmed(config: Config, executor: Executor, library: Library) -> None:
         gc.freeze()
 
 
+def _mirror(
+    config: Config,
+    router: Router,
+    requests: OwnRequests,
+    storage: Storage,
+    embedder: Embedder,
+    executor: Executor,
+    library: Library,
+) -> Mirror | None:
+    if (quality := config.quality) is None or not quality.share or not storage.quality.keeps:
+        return None
+    judge = quality.judge
+    return Mirror(
+        quality,
+        requests,
+        router,
+        storage.quality,
+        embedder,
+        executor,
+        foreign_writes=storage.database.foreign_writes,
+        has_forgotten=library.has_forgotten,
+        keeps_texts=storage.contents.keeps,
+        judge=None if judge is None else UpstreamJudge(judge, router, requests, reason="quality_judge"),
+    )
+
+
 def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
     config: Config,
     *,
@@ -139,7 +175,18 @@ def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
     patience: float = 1.0,
 ) -> Services:
     """Returns all services around parts that are open. `keep`: replaces the keeper of request contents."""
+    keys = KeyBook(config, storage.secret, storage.keys)
+    limiter = Limiter(
+        keys,
+        config.limits.users.limits(),
+        shared.counters,
+        storage.keys,
+        storage.accounts,
+        on_refused=metrics.refused_by_limit,
+        on_failed=partial(metrics.failed_open, "limits"),
+    )
     router = Router(upstreams, reject_unknown=config.server.unknown_model == "reject")
+    metrics.expect({upstream.name: named_models(upstream) for upstream in config.upstreams})
     answered = AnsweredScopes(storage.has_scope)
     erasures = storage.database.erasures
     partitions = Partitions(
@@ -175,6 +222,7 @@ def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
         executor,
         tasks,
         contents=storage.contents,
+        quality=storage.quality,
         undo=config.memory.undo,
         on_fail_open=metrics.failed_open,
         on_forget=partial(_forget, embedder, desks),
@@ -243,6 +291,7 @@ def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
         executor=executor,
         ttl=config.reuse.exact.ttl,
         ends=ends,
+        settle=partial(limits.settle, limiter),
         keep=keep or (Keeper(storage.contents, library.has_forgotten).keep if storage.contents.keeps else None),
     )
     own_requests = OwnRequests(planner.count, recorder, metrics, tasks)
@@ -281,10 +330,13 @@ def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
         curator = Curator(arming, doing, storage.jobs, tasks, metrics.failed_open, on_job=metrics.worked)
     return Services(
         config=config,
-        authenticator=Authenticator(config, storage.secret),
+        authenticator=Authenticator(config, storage.secret, keys),
+        keys=keys,
+        limiter=limiter,
         origins=OriginPolicy(config),
         router=router,
         metrics=metrics,
+        totals=LedgerTotals(storage.accounts, metrics, tasks, ledger_name(storage.secret)),
         answered=answered,
         chains=Chains(),
         intent=intent,
@@ -298,9 +350,10 @@ def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
         desks=desks,
         files=files,
         curator=curator,
+        mirror=_mirror(config, router, own_requests, storage, embedder, executor, library),
         verifier=Verifier(config.reuse.intent, embedder, own_requests),
         recorder=recorder,
-        unmanaged=Unmanaged(answered, storage, metrics, router, tasks, executor),
+        unmanaged=Unmanaged(answered, storage, metrics, router, tasks, executor, partial(limits.settle, limiter)),
         tasks=tasks,
         executor=executor,
         counter=counter,

@@ -20,6 +20,7 @@ from proxy.storage.sqlite.database import Database, NoDatabase, Writer
 from proxy.storage.sqlite.desk import SqliteDesks
 from proxy.storage.sqlite.facts import SqliteFacts
 from proxy.storage.sqlite.jobs import SqliteJobs
+from proxy.storage.sqlite.keys import SqliteKeys
 from proxy.storage.sqlite.ledger import SqliteLedger
 from proxy.storage.sqlite.reuse import SqliteReuse
 from proxy.storage.sqlite.sessions import SqliteSessions, SqliteStates
@@ -77,6 +78,7 @@ def storage(**parts: Any) -> Storage:
         "reuse": SqliteReuse(database),
         "jobs": SqliteJobs(database),
         "desks": SqliteDesks(database),
+        "keys": SqliteKeys(database),
         "accounts": SqliteAccounts(database),
         "contents": SqliteContents(nothing(), ContentLimits(0, 0, 0)),
     }

@@ -36,6 +36,7 @@ def sums_of(row: LedgerRow) -> Sums:
         added_context=max(0.0, -row.cost_saved) if is_changed else 0.0,
         overhead_seconds=max(0.0, row.total_seconds - row.upstream_seconds),
         memory=row.cost if row.reuse_reason == "memory" else 0.0,
+        quality=row.cost if row.reuse_reason in ("quality", "quality_judge") else 0.0,
         **_mechanisms(row),
     )
 

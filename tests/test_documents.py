@@ -22,6 +22,7 @@ MAPPED = [
         "embedding",
         "files",
         "http",
+        "keys",
         "memory",
         "observe",
         "page",

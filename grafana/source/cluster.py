@@ -1,14 +1,14 @@
 """Do many processes work as one, and do PostgreSQL and Redis keep up?"""
 
-from grafana.source.panels import MODEL, Graph, Query, Section, dashboard, per_second, quantile
+from grafana.source.panels import HOUR, MODEL, Graph, Query, Section, counted, dashboard, per_second, quantile, total
 
 _READ = 'operation="read"'
 
 
 def _a_request(kind: str) -> str:
     """Mean tokens of this kind of a request that went upstream."""
-    tokens = per_second("olvido_tokens_total", f'kind="{kind}"', MODEL)
-    requests = per_second("olvido_requests_total", 'source="upstream"', MODEL)
+    tokens = total("olvido_ledger_tokens", f'kind="{kind}"', MODEL, over=HOUR)
+    requests = total("olvido_ledger_requests", 'source="upstream"', MODEL, over=HOUR)
     return f"{tokens} / {requests}"
 
 
@@ -44,7 +44,7 @@ CLUSTER = dashboard(
                 ),
                 Graph(
                     "Prompt tokens of a request",
-                    "Mean, of those that went upstream: as the client sent it, and as it was sent on.",
+                    "Mean of the hour before: as the client sent it, and as it was sent on upstream.",
                     "short",
                     [
                         Query(_a_request("original"), "asked"),
@@ -114,10 +114,10 @@ CLUSTER = dashboard(
                     stacked=True,
                 ),
                 Graph(
-                    "Done without it, a second",
+                    "Done without it in the hour before",
                     "What processes would have shared, and why they did not.",
-                    "cps",
-                    [Query(per_second("olvido_shared_failures_total", by="part, reason"), "{{part}}: {{reason}}")],
+                    "short",
+                    [Query(counted("olvido_shared_failures_total", by="part, reason"), "{{part}}: {{reason}}")],
                 ),
             ],
         ),
@@ -135,7 +135,7 @@ CLUSTER = dashboard(
                     "Requests a second, by instance",
                     "They should be even: nothing binds a conversation to one of them.",
                     "reqps",
-                    [Query(per_second("olvido_requests_total", by="instance"), "{{instance}}")],
+                    [Query(per_second("olvido_overhead_seconds_count", by="instance"), "{{instance}}")],
                     stacked=True,
                 ),
                 Graph(

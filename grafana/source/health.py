@@ -1,6 +1,6 @@
 """Is the proxy well?"""
 
-from grafana.source.panels import UPSTREAM, Graph, Query, Section, dashboard, per_second, quantile
+from grafana.source.panels import UPSTREAM, Graph, Query, Section, counted, dashboard, quantile
 
 
 def _ours(metric: str) -> str:
@@ -17,12 +17,12 @@ HEALTH = dashboard(
             "Failures",
             [
                 Graph(
-                    "Fail-opens a second",
+                    "Fail-opens in the hour before",
                     "A stage of ours failed or was too slow, and the request went on without it.",
-                    "cps",
+                    "short",
                     [
                         Query(
-                            per_second("olvido_fail_open_total", by="stage, reason"),
+                            counted("olvido_fail_open_total", by="stage, reason"),
                             "{{stage}}: {{reason}}",
                         )
                     ],
@@ -101,9 +101,9 @@ HEALTH = dashboard(
                 ),
                 Graph(
                     "Time in our stages, 99 %",
-                    "What the overhead is made of.",
+                    "What the overhead is made of, in the hour before.",
                     "s",
-                    [Query(quantile(0.99, "olvido_stage_seconds", by="stage"), "{{stage}}")],
+                    [Query(quantile(0.99, "olvido_stage_seconds", by="stage", of=counted), "{{stage}}")],
                 ),
                 Graph(
                     "Memory",

@@ -1,6 +1,6 @@
 """What is remembered, and what of it is sent?"""
 
-from grafana.source.panels import MODEL, Graph, Query, Section, dashboard, mean, per_second, quantile
+from grafana.source.panels import HOUR, MODEL, Graph, Query, Section, counted, dashboard, mean, quantile, total
 
 _SENT, _NONE = 'kind="sent"', 'le="0.0"'
 
@@ -13,19 +13,19 @@ MEMORY = dashboard(
             "Prompts",
             [
                 Graph(
-                    "Requests a second, by what was made of them",
+                    "Requests in the hour before, by what was made of them",
                     "untouched: sent to the byte; managed: rewritten; over-budget: what must be sent is more than the "
                     "limit; fail-open: planning failed.",
-                    "reqps",
-                    [Query(per_second("olvido_plans_total", by="kind"), "{{kind}}")],
+                    "short",
+                    [Query(counted("olvido_plans_total", by="kind"), "{{kind}}")],
                     stacked=True,
                 ),
                 Graph(
                     "Prompts above their limit",
-                    "In the last five minutes: system, tools and the newest turn alone were more than the budget, or "
-                    "than the upstream's context.",
+                    "In the hour before: system, tools and the newest turn alone were above the budget, or above the "
+                    "upstream's context.",
                     "short",
-                    [Query('sum(increase(olvido_plans_total{kind="over-budget"}[5m]))', "over budget")],
+                    [Query(counted("olvido_plans_total", 'kind="over-budget"'), "over budget")],
                 ),
                 Graph(
                     "Turns in a prompt",
@@ -33,16 +33,16 @@ MEMORY = dashboard(
                     "short",
                     [
                         Query(mean("olvido_window_turns"), "mean"),
-                        Query(quantile(0.5, "olvido_window_turns"), "median"),
-                        Query(quantile(0.9, "olvido_window_turns"), "90 %"),
+                        Query(quantile(0.5, "olvido_window_turns", of=counted), "median"),
+                        Query(quantile(0.9, "olvido_window_turns", of=counted), "90 %"),
                     ],
                 ),
                 Graph(
-                    "Topic shifts a second, by what says so",
+                    "Topic shifts in the hour before, by what says so",
                     "phrase: announced; flush: the user asks to leave a topic; similarity and domain: it is about "
                     "something else.",
-                    "cps",
-                    [Query(per_second("olvido_topic_shifts_total", by="cause"), "{{cause}}")],
+                    "short",
+                    [Query(counted("olvido_topic_shifts_total", by="cause"), "{{cause}}")],
                     stacked=True,
                 ),
             ],
@@ -51,11 +51,11 @@ MEMORY = dashboard(
             "Folds",
             [
                 Graph(
-                    "Folds a second, by reason",
+                    "Folds in the hour before, by reason",
                     "economic: it pays; pressure: the prompt nears its limit; limit: it would pass it; flush: the user "
                     "closed the topic; strict: the profile folds whenever the window is exceeded.",
-                    "cps",
-                    [Query(per_second("olvido_folds_total", by="reason"), "{{reason}}")],
+                    "short",
+                    [Query(counted("olvido_folds_total", by="reason"), "{{reason}}")],
                     stacked=True,
                 ),
                 Graph(
@@ -64,7 +64,7 @@ MEMORY = dashboard(
                     "short",
                     [
                         Query(
-                            f"{per_second('olvido_folded_turns_total')} / {per_second('olvido_folds_total')}",
+                            f"{counted('olvido_folded_turns_total')} / {counted('olvido_folds_total')}",
                             "mean",
                         )
                     ],
@@ -75,8 +75,8 @@ MEMORY = dashboard(
                     "percentunit",
                     [
                         Query(
-                            f"{per_second('olvido_prefix_busted_tokens_total', MODEL)} / "
-                            f"{per_second('olvido_tokens_total', _SENT, MODEL)}",
+                            f"{total('olvido_ledger_prefix_busted_tokens', MODEL, over=HOUR)} / "
+                            f"{total('olvido_ledger_tokens', _SENT, MODEL, over=HOUR)}",
                             "billed anew",
                         )
                     ],
@@ -87,7 +87,7 @@ MEMORY = dashboard(
                     "short",
                     [
                         Query(mean("olvido_summaries"), "mean"),
-                        Query(quantile(0.9, "olvido_summaries"), "90 %"),
+                        Query(quantile(0.9, "olvido_summaries", of=counted), "90 %"),
                     ],
                 ),
             ],
@@ -101,8 +101,8 @@ MEMORY = dashboard(
                     "short",
                     [
                         Query(mean("olvido_recall_tokens"), "mean"),
-                        Query(quantile(0.9, "olvido_recall_tokens"), "90 %"),
-                        Query(quantile(0.99, "olvido_recall_tokens"), "99 %"),
+                        Query(quantile(0.9, "olvido_recall_tokens", of=counted), "90 %"),
+                        Query(quantile(0.99, "olvido_recall_tokens", of=counted), "99 %"),
                     ],
                 ),
                 Graph(
@@ -111,8 +111,8 @@ MEMORY = dashboard(
                     "percentunit",
                     [
                         Query(
-                            f"1 - {per_second('olvido_recall_tokens_bucket', _NONE)} / "
-                            f"{per_second('olvido_recall_tokens_count')}",
+                            f"1 - {counted('olvido_recall_tokens_bucket', _NONE)} / "
+                            f"{counted('olvido_recall_tokens_count')}",
                             "with recall",
                         )
                     ],

@@ -19,8 +19,8 @@ Labels are bounded: nothing that a client can choose freely becomes a series.
 
 A histogram `x` is `x_bucket` (with `le`), `x_sum` and `x_count`. A prompt is looked into unless it is short, or mode is
 `off`; with mode `meter`, what is told of it is what would have been sent. "Several" says what is told of several
-workers (see `grafana/README.md`): a sum; counters and histograms with those that have ended; or the largest of those
-that run.
+workers (see `grafana/README.md`): a sum; counters and histograms with those that have ended; or the largest or the
+least of those that run.
 
 | metric | type | several | labels | meaning |
 |---|---|---|---|---|"""

@@ -1,38 +1,62 @@
-"""What is saved, and what does it cost? The first dashboard to look at."""
+"""What is saved, and what does it cost? The first dashboard to look at.
+
+Money, tokens and requests are the ledger's own totals, so they are right after the first burst, and after a restart.
+"""
 
 from grafana.source.panels import (
+    HOUR,
     MODEL,
+    RANGE,
     UPSTREAM,
     Graph,
     Number,
     Query,
     Section,
+    counted,
     dashboard,
     either,
-    per_second,
     quantile,
+    total,
 )
 
-_HOUR = 3600
 _SENT, _ORIGINAL, _REUSED = 'kind="sent"', 'kind="original"', 'source!="upstream"'
 _LEFT_OUT = 'mechanism=~"window|capped|tools|elided|pruned"'
 _ADDED = 'mechanism=~"summaries|facts|recall|desk"'
 
 
-def _in_range(metric: str, *matching: str) -> str:
-    return either(f"sum(increase({metric}{{{', '.join(matching)}}}[$__range]))")
+def _saved(over: str) -> str:
+    """Dollars against pass-through, less what folds and memory cost."""
+    return (
+        f"({total('olvido_ledger_saved_cost_dollars', MODEL, over=over)} - "
+        f"{total('olvido_ledger_added_cost_dollars', MODEL, over=over)})"
+    )
 
 
-def _an_hour(metric: str, *matching: str) -> str:
-    return f"{_HOUR} * " + either(per_second(metric, *matching))
+def _tokens(kind: str, over: str = RANGE) -> str:
+    return total("olvido_ledger_tokens", kind, MODEL, over=over)
 
 
-_SPENT = _in_range("olvido_cost_dollars_total", MODEL)
-_SAVED = (
-    f"{_in_range('olvido_saved_cost_dollars_total', MODEL)} - {_in_range('olvido_added_cost_dollars_total', MODEL)}"
-)
-_SAVED_BY = per_second("olvido_saved_cost_dollars_total", MODEL, by="mechanism")
-_ADDED_BY = per_second("olvido_added_cost_dollars_total", MODEL, by="mechanism")
+def _context(mechanisms: str, by: str = "") -> str:
+    """Tokens of the hour before that context management left out, or added."""
+    return total("olvido_ledger_context_tokens", mechanisms, MODEL, by=by, over=HOUR)
+
+
+_SPENT = total("olvido_ledger_cost_dollars", MODEL)
+_REQUESTS = total("olvido_ledger_requests", MODEL)
+_SPENT_AN_HOUR = total("olvido_ledger_cost_dollars", MODEL, over=HOUR)
+_SAVED_BY = total("olvido_ledger_saved_cost_dollars", MODEL, by="mechanism", over=HOUR)
+_ADDED_BY = total("olvido_ledger_added_cost_dollars", MODEL, by="mechanism", over=HOUR)
+
+
+_DOWN = either('count(up{job="olvido"} == 0)')
+_NOT_READY = either("count(olvido_ready == 0)")
+_STORAGE = either("sum(olvido_storage_failing)")
+_USED, _OPEN = 'sum(olvido_pool_connections{state="used"})', "sum(olvido_pool_connections)"
+_POOL = either(f"{_USED} / ({_OPEN} > 0)")
+_SPOOL = either("sum(olvido_spool_rows)")
+_REDIS = either('sum(olvido_shared_state{state="down"})')
+_BREAKERS = either("sum(max by (upstream) (olvido_upstream_breaker_open))")
+_FAIL_OPENS = either(counted("olvido_fail_open_total"))
 
 
 OVERVIEW = dashboard(
@@ -41,6 +65,35 @@ OVERVIEW = dashboard(
     "What Olvido saves against plain pass-through, and how the requests fare.",
     [
         Section(
+            "Now",
+            [
+                Number("Not answering", "Instances that Prometheus cannot reach.", "short", _DOWN, 0, 1, 3),
+                Number("Not ready", "Instances that say so: rows may be lost.", "short", _NOT_READY, 0, 1, 3),
+                Number("Storage in trouble", "Instances whose storage cannot do its work.", "short", _STORAGE, 0, 1, 3),
+                Number(
+                    "Pool in use",
+                    "Share of the open connections to PostgreSQL that are at work; 0 with another storage.",
+                    "percentunit",
+                    _POOL,
+                    0,
+                    1,
+                    3,
+                ),
+                Number("Rows on a disk", "That wait until PostgreSQL takes them.", "short", _SPOOL, 0, 1, 3),
+                Number("Redis away", "Processes that do without what they share.", "short", _REDIS, 0, 1, 3),
+                Number("Upstreams left alone", "Their breaker is open.", "short", _BREAKERS, 0, 1, 3),
+                Number(
+                    "Fail-opens, last hour",
+                    "Stages that failed, and requests went on without them.",
+                    "short",
+                    _FAIL_OPENS,
+                    0,
+                    1,
+                    3,
+                ),
+            ],
+        ),
+        Section(
             "Over the whole time range",
             [
                 Number(
@@ -48,37 +101,35 @@ OVERVIEW = dashboard(
                     "Dollars against plain pass-through, less what folds and memory cost. What the provider's own "
                     "prefix cache saves is not counted.",
                     "currencyUSD",
-                    _SAVED,
+                    _saved(RANGE),
                 ),
                 Number("Spent", "What the upstreams' prices make of the billed tokens.", "currencyUSD", _SPENT),
                 Number(
                     "Cost against pass-through",
                     "What was spent, as a share of what plain pass-through would have cost. Above 100 %: dearer.",
                     "percentunit",
-                    f"{_SPENT} / ({_SPENT} + {_SAVED})",
+                    f"{_SPENT} / ({_SPENT} + {_saved(RANGE)})",
                     1,
                 ),
                 Number(
                     "Prompt tokens sent",
                     "Of those that clients sent to us, as many went upstream.",
                     "percentunit",
-                    f"{_in_range('olvido_tokens_total', _SENT, MODEL)} / "
-                    f"{_in_range('olvido_tokens_total', _ORIGINAL, MODEL)}",
+                    f"{_tokens(_SENT)} / {_tokens(_ORIGINAL)}",
                     1,
                 ),
                 Number(
                     "Requests",
                     "To the managed route.",
                     "short",
-                    _in_range("olvido_requests_total", MODEL, UPSTREAM),
+                    _REQUESTS,
                     0,
                 ),
                 Number(
                     "Answered from memory",
                     "Share of requests that no upstream was asked for.",
                     "percentunit",
-                    f"{_in_range('olvido_requests_total', _REUSED, MODEL, UPSTREAM)} / "
-                    f"{_in_range('olvido_requests_total', MODEL, UPSTREAM)}",
+                    f"{total('olvido_ledger_requests', _REUSED, MODEL)} / {_REQUESTS}",
                     1,
                 ),
             ],
@@ -87,24 +138,19 @@ OVERVIEW = dashboard(
             "Money",
             [
                 Graph(
-                    "Dollars saved an hour, by mechanism",
+                    "Dollars saved in the hour before, by mechanism",
                     "exact: the same request again; intent: the same question in other words; context: a shorter "
                     "prompt, less what folding it and adding memory to it cost. Below 0, that was paid in advance.",
                     "currencyUSD",
-                    [Query(f"{_HOUR} * ({_SAVED_BY} - ({_ADDED_BY} or 0 * {_SAVED_BY}))", "{{mechanism}}")],
+                    [Query(f"{_SAVED_BY} - ({_ADDED_BY} or 0 * {_SAVED_BY})", "{{mechanism}}")],
                 ),
                 Graph(
-                    "Dollars an hour, against pass-through",
+                    "Dollars of the hour before, against pass-through",
                     "What is spent, and what it would have been had every request been passed on as it came.",
                     "currencyUSD",
                     [
-                        Query(_an_hour("olvido_cost_dollars_total", MODEL), "spent"),
-                        Query(
-                            f"{_an_hour('olvido_cost_dollars_total', MODEL)} + "
-                            f"{_an_hour('olvido_saved_cost_dollars_total', MODEL)} - "
-                            f"{_an_hour('olvido_added_cost_dollars_total', MODEL)}",
-                            "pass-through",
-                        ),
+                        Query(_SPENT_AN_HOUR, "spent"),
+                        Query(f"{_SPENT_AN_HOUR} + {_saved(HOUR)}", "pass-through"),
                     ],
                 ),
             ],
@@ -113,55 +159,41 @@ OVERVIEW = dashboard(
             "Tokens",
             [
                 Graph(
-                    "Tokens saved a second, by mechanism",
-                    "Prompt and completion tokens that were not billed. measured=false: as we count them.",
+                    "Tokens saved in the hour before, by mechanism",
+                    "Tokens that were not billed. reuse: prompts and completions of answers from memory; context: what "
+                    "was left out of prompts, less what was added, as we count it.",
                     "short",
                     [
-                        Query(
-                            per_second("olvido_saved_tokens_total", MODEL, by="mechanism, measured"),
-                            "{{mechanism}} (measured={{measured}})",
-                        )
+                        Query(total("olvido_ledger_reused_tokens", MODEL, over=HOUR), "reuse"),
+                        Query(f"{_context(_LEFT_OUT)} - {_context(_ADDED)}", "context"),
                     ],
-                    stacked=True,
                 ),
                 Graph(
-                    "Tokens a second",
+                    "Tokens in the hour before",
                     "original: as clients sent them; sent: as they went upstream; cached: of these, held by the "
-                    "provider's prefix cache. measured=false: the upstream told no usage, or the prompt was not sent "
-                    "like that; then it is our estimate.",
+                    "provider's prefix cache; billed: prompt tokens charged for.",
                     "short",
-                    [
-                        Query(
-                            per_second("olvido_tokens_total", MODEL, by="kind, measured"),
-                            "{{kind}} (measured={{measured}})",
-                        )
-                    ],
+                    [Query(total("olvido_ledger_tokens", MODEL, by="kind", over=HOUR), "{{kind}}")],
                 ),
                 Graph(
-                    "Left out of prompts, tokens a second",
+                    "Left out of prompts, tokens in the hour before",
                     "window: turns that left it; capped: the middle of long old answers; tools: old tool results; "
                     "elided: what need not be repeated.",
                     "short",
                     [
-                        Query(
-                            per_second("olvido_context_tokens_total", _LEFT_OUT, MODEL, by="mechanism"),
-                            "{{mechanism}}",
-                        )
+                        Query(_context(_LEFT_OUT, by="mechanism"), "{{mechanism}}"),
                     ],
                     stacked=True,
                 ),
                 Graph(
-                    "Added to prompts, tokens a second",
+                    "Added to prompts, tokens in the hour before",
                     "What memory costs: summaries and facts in the head, recalled turns and facts for the newest "
                     "question. And the tokens that the prefix cache held and that a fold had billed anew.",
                     "short",
                     [
+                        Query(_context(_ADDED, by="mechanism"), "{{mechanism}}"),
                         Query(
-                            per_second("olvido_context_tokens_total", _ADDED, MODEL, by="mechanism"),
-                            "{{mechanism}}",
-                        ),
-                        Query(
-                            per_second("olvido_prefix_busted_tokens_total", MODEL),
+                            total("olvido_ledger_prefix_busted_tokens", MODEL, over=HOUR),
                             "cached, billed anew",
                         ),
                     ],
@@ -172,12 +204,12 @@ OVERVIEW = dashboard(
             "Requests",
             [
                 Graph(
-                    "Requests a second, by source",
+                    "Requests in the hour before, by source",
                     "upstream: asked for; exact and intent: answered from memory.",
-                    "reqps",
+                    "short",
                     [
                         Query(
-                            per_second("olvido_requests_total", MODEL, UPSTREAM, by="source"),
+                            total("olvido_ledger_requests", MODEL, by="source", over=HOUR),
                             "{{source}}",
                         )
                     ],
@@ -219,27 +251,27 @@ OVERVIEW = dashboard(
                     ],
                 ),
                 Graph(
-                    "Upstream errors a second",
+                    "Upstream errors in the hour before",
                     "By HTTP status, or by why there was no answer.",
-                    "reqps",
+                    "short",
                     [
                         Query(
-                            per_second("olvido_upstream_errors_total", UPSTREAM, by="upstream, kind"),
+                            counted("olvido_upstream_errors_total", UPSTREAM, by="upstream, kind"),
                             "{{upstream}}: {{kind}}",
                         )
                     ],
                 ),
                 Graph(
-                    "Retries and fallbacks a second",
+                    "Retries and fallbacks in the hour before",
                     "Requests that were sent again, to the same upstream or to the one that stands in for it.",
-                    "reqps",
+                    "short",
                     [
                         Query(
-                            per_second("olvido_upstream_retries_total", UPSTREAM, by="upstream"),
+                            counted("olvido_upstream_retries_total", UPSTREAM, by="upstream"),
                             "{{upstream}}: again",
                         ),
                         Query(
-                            per_second("olvido_upstream_fallbacks_total", UPSTREAM, by="upstream"),
+                            counted("olvido_upstream_fallbacks_total", UPSTREAM, by="upstream"),
                             "{{upstream}}: handed on",
                         ),
                     ],

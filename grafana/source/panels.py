@@ -3,7 +3,7 @@
 In the schema that every Grafana reads from a file. The SDK would rather write the next one, which only the newest do.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import count
 
@@ -19,11 +19,13 @@ from grafana_foundation_sdk.builders.dashboard import (
     DatasourceVariable,
     QueryVariable,
     Row,
+    ThresholdsConfig,
 )
 from grafana_foundation_sdk.builders.prometheus import Dataquery
 from grafana_foundation_sdk.builders.stat import Panel as Stat
 from grafana_foundation_sdk.builders.timeseries import Panel as TimeSeries
 from grafana_foundation_sdk.models.common import (
+    BigValueColorMode,
     DataSourceRef,
     LegendDisplayMode,
     LegendPlacement,
@@ -34,14 +36,22 @@ from grafana_foundation_sdk.models.common import (
 from grafana_foundation_sdk.models.dashboard import (
     DashboardCursorSync,
     DashboardLinkType,
+    Threshold,
+    ThresholdsMode,
     VariableRefresh,
     VariableSort,
 )
 
+from proxy.observe.catalogue import Catalogue
+
+HOUR = "1h"
+RANGE = "$__range"
 DATASOURCE = DataSourceRef(type_val="prometheus", uid="${datasource}")
 MODEL = 'model=~"$model"'
 UPSTREAM = 'upstream=~"$upstream"'
 TAG = "olvido"
+# Labels of the ledger's totals, by their names.
+LABELS = {each.name: tuple(each.labels) for each in Catalogue().entries if each.name.startswith("olvido_ledger_")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +83,8 @@ class Number:
     unit: str
     expression: str
     decimals: int | None = None
+    alarm: float | None = None  # red from this value on, green below; None: it is neither good nor bad
+    width: int = 4  # of 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,20 +102,58 @@ def either(expression: str) -> str:
 
 def per_second(metric: str, *matching: str, by: str = "") -> str:
     """Of a counter; `matching`: label matchers, `by`: labels to tell apart."""
-    labels = f" by ({by}) " if by else ""
-    chosen = f"{{{', '.join(matching)}}}" if matching else ""
-    return f"sum{labels}(rate({metric}{chosen}[$__rate_interval]))"
+    return f"sum{_by(by)}(rate({_chosen(metric, matching)}[$__rate_interval]))"
 
 
-def quantile(share: float, metric: str, *matching: str, by: str = "") -> str:
-    """Of a histogram."""
-    buckets = per_second(f"{metric}_bucket", *matching, by=f"le, {by}" if by else "le")
+def counted(metric: str, *matching: str, by: str = "", over: str = HOUR) -> str:
+    """Growth of a counter over a span of time. A series that was born within it counts whole: its first value, which
+    Prometheus takes for its beginning, is what happened. It was born within it if Prometheus looked at the beginning
+    and saw none, or if the process has started since."""
+    chosen = _chosen(metric, matching)
+    born = (
+        f"min_over_time({chosen}[{over}]) unless {chosen} offset {over} "
+        f"and on (job, instance) (up offset {over} or process_start_time_seconds > time() - {_seconds(over)})"
+    )
+    return f'sum{_by(by)}(increase({chosen}[{over}]) or label_replace({born}, "part", "born", "", ""))'
+
+
+def total(metric: str, *matching: str, by: str = "", over: str = RANGE) -> str:
+    """Growth of a total of the ledger over a span of time, to the cent, whatever was restarted meanwhile: what it is,
+    less what it was at the beginning. That is 0 for a model that was not told of then, or whose first request came
+    since; and where Prometheus did not look yet, the first that it saw. Of processes over one ledger, which tell the
+    same, the largest."""
+    chosen, labels = _chosen(metric, matching), f"by ({', '.join(LABELS[metric])})"
+    now = f"max {labels} (last_over_time({chosen}[{over}]))"
+    before = f"max {labels} ({chosen} offset {over}) <= {now}"
+    since = "olvido_ledger_since_seconds"
+    unborn = f"0 * {now} and on (ledger) {since} offset {over}"
+    begun = f"max by (ledger, model) (last_over_time({since}[{over}])) > time() - {_seconds(over)}"
+    fresh = f"0 * {now} and on (ledger, model) ({begun})"
+    first = f"min {labels} (min_over_time({chosen}[{over}]))"
+    return f"sum{_by(by)}({now} - ({before} or {unborn} or {fresh} or {first}))"
+
+
+def _chosen(metric: str, matching: Sequence[str]) -> str:
+    return f"{metric}{{{', '.join(matching)}}}" if matching else metric
+
+
+def _by(labels: str) -> str:
+    return f" by ({labels}) " if labels else ""
+
+
+def _seconds(span: str) -> str:
+    return {"5m": "300", HOUR: "3600", "6h": "21600", RANGE: "$__range_s"}[span]
+
+
+def quantile(share: float, metric: str, *matching: str, by: str = "", of: Callable[..., str] = per_second) -> str:
+    """Of a histogram. `of`: `counted`, where there are few observations."""
+    buckets = of(f"{metric}_bucket", *matching, by=f"le, {by}" if by else "le")
     return f"histogram_quantile({share}, {buckets})"
 
 
 def mean(metric: str) -> str:
-    """Returns the expression for the mean of a summary or histogram."""
-    return f"{per_second(f'{metric}_sum')} / {per_second(f'{metric}_count')}"
+    """Returns the expression for the mean of a histogram in the hour before."""
+    return f"{counted(f'{metric}_sum')} / {counted(f'{metric}_count')}"
 
 
 def dashboard(uid: str, title: str, description: str, sections: Sequence[Section]) -> Dashboard:
@@ -182,11 +232,15 @@ def _number(number: Number) -> Stat:
         .description(number.description)
         .datasource(DATASOURCE)
         .unit(number.unit)
-        .span(4)
+        .span(number.width)
         .height(4)
         .reduce_options(ReduceDataOptions().calcs(["lastNotNull"]))
         .with_target(_target(number.expression, 0).instant())
     )
+    if number.alarm is not None:
+        steps = [Threshold(value=None, color="green"), Threshold(value=number.alarm, color="red")]
+        panel = panel.thresholds(ThresholdsConfig().mode(ThresholdsMode.ABSOLUTE).steps(steps))
+        panel = panel.color_mode(BigValueColorMode.BACKGROUND)
     return panel if number.decimals is None else panel.decimals(number.decimals)
 
 

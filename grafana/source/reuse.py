@@ -1,6 +1,6 @@
 """Which questions are answered from memory, and is it the right answer?"""
 
-from grafana.source.panels import MODEL, Graph, Query, Section, dashboard, mean, per_second, quantile
+from grafana.source.panels import HOUR, MODEL, Graph, Query, Section, counted, dashboard, mean, quantile, total
 from proxy.reuse.cacheable import BYPASSES
 
 _BYPASS = "|".join(BYPASSES)
@@ -8,7 +8,7 @@ _OFF = "disabled|client_off|warming|unavailable"
 
 
 def _misses(kind: str) -> str:
-    told = per_second("olvido_reuse_total", f'kind="{kind}"', f'result!~"hit|{_BYPASS}|{_OFF}"', by="result")
+    told = counted("olvido_reuse_total", f'kind="{kind}"', f'result!~"hit|{_BYPASS}|{_OFF}"', by="result")
     return f"topk(10, {told})"
 
 
@@ -21,12 +21,12 @@ REUSE = dashboard(
             "Hits",
             [
                 Graph(
-                    "Hits a second",
+                    "Hits in the hour before",
                     "exact: the same request; intent: the same question in other words.",
-                    "reqps",
+                    "short",
                     [
                         Query(
-                            per_second("olvido_reuse_total", 'result="hit"', by="kind"),
+                            counted("olvido_reuse_total", 'result="hit"', by="kind"),
                             "{{kind}}",
                         )
                     ],
@@ -39,16 +39,12 @@ REUSE = dashboard(
                     [Query("olvido:hit_share:1h", "{{kind}}")],
                 ),
                 Graph(
-                    "Tokens not billed, a second",
+                    "Tokens not billed, in the hour before",
                     "Prompt and completion tokens of answers from memory.",
                     "short",
                     [
-                        Query(
-                            per_second("olvido_saved_tokens_total", 'mechanism=~"exact|intent"', MODEL, by="mechanism"),
-                            "{{mechanism}}",
-                        )
+                        Query(total("olvido_ledger_reused_tokens", MODEL, over=HOUR), "not billed"),
                     ],
-                    stacked=True,
                 ),
                 Graph(
                     "Questions in memory",
@@ -62,37 +58,37 @@ REUSE = dashboard(
             "Misses",
             [
                 Graph(
-                    "Exact: why not, a second",
+                    "Exact: why not, in the hour before",
                     "absent: asked for the first time; not_deterministic: a temperature above 0 and no seed.",
-                    "reqps",
+                    "short",
                     [Query(_misses("exact"), "{{result}}")],
                 ),
                 Graph(
-                    "Intent: why not, a second",
+                    "Intent: why not, in the hour before",
                     "far: nothing near was asked; absent: nothing was asked in this partition; the others say "
                     "what differs.",
-                    "reqps",
+                    "short",
                     [Query(_misses("intent"), "{{result}}")],
                 ),
                 Graph(
-                    "Must not be reused, a second",
+                    "Must not be reused, in the hour before",
                     "What is asked depends on the time or on feelings, changes something, or is no text.",
-                    "reqps",
+                    "short",
                     [
                         Query(
-                            per_second("olvido_reuse_total", f'result=~"{_BYPASS}"', by="kind, result"),
+                            counted("olvido_reuse_total", f'result=~"{_BYPASS}"', by="kind, result"),
                             "{{kind}}: {{result}}",
                         )
                     ],
                     stacked=True,
                 ),
                 Graph(
-                    "Off, or not ready, a second",
+                    "Off, or not ready, in the hour before",
                     "Switched off, by the configuration or the client; or the embedding model is not loaded.",
-                    "reqps",
+                    "short",
                     [
                         Query(
-                            per_second("olvido_reuse_total", f'result=~"{_OFF}"', by="kind, result"),
+                            counted("olvido_reuse_total", f'result=~"{_OFF}"', by="kind, result"),
                             "{{kind}}: {{result}}",
                         )
                     ],
@@ -108,7 +104,7 @@ REUSE = dashboard(
                     "wrong: reported; rephrased: asked again in other words right after; regenerated: another answer "
                     "was wanted.",
                     "short",
-                    [Query("sum by (kind) (increase(olvido_reuse_reports_total[1h]))", "{{kind}}")],
+                    [Query(counted("olvido_reuse_reports_total", by="kind"), "{{kind}}")],
                 ),
                 Graph(
                     "Agreement with fresh answers",
@@ -129,8 +125,8 @@ REUSE = dashboard(
                     "Of one run, for one or more texts.",
                     "s",
                     [
-                        Query(quantile(0.5, "olvido_embed_seconds"), "median"),
-                        Query(quantile(0.99, "olvido_embed_seconds"), "99 %"),
+                        Query(quantile(0.5, "olvido_embed_seconds", of=counted), "median"),
+                        Query(quantile(0.99, "olvido_embed_seconds", of=counted), "99 %"),
                     ],
                 ),
             ],

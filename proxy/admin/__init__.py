@@ -5,7 +5,10 @@ auth.py      authentication: the token, or the cookie that a browser got for it;
 parts.py     what the handlers share: authentication, the live feed, a thread for long work
 codec.py     decodes queries and bodies to typed structs; encodes ledger rows and sums as JSON
 
-ledger.py    sums over time; requests and conversations; the live stream
+ledger.py    sums over time; conversations; the live stream
+finding.py   requests as a list: filtered, searched, exported
+seeking.py   search in texts as a person means it
+naming.py    names that people know: of scopes, by key or alias
 request.py   one request, message by message
 verdict.py   what it came to beside pass-through, and why
 attempts.py  requests that an SDK made again after a failure
@@ -14,5 +17,6 @@ files.py     folders of memory as files: their state, their last syncs, deletion
 jobs.py      memory with a model's help: its jobs, their undoing, what it costs; digests and events
 desk.py      the desk of a conversation, which its model manages itself: to look at, and to correct
 desk_json.py its parts as JSON; hidden rounds of a request
+quality.py   did quality hold? managed answers beside those of the same request as it was
 what_if.py   replays the last requests with other numbers
 """

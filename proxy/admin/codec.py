@@ -12,6 +12,7 @@ from urllib.parse import parse_qs
 import msgspec
 from msgspec.structs import fields as struct_fields
 
+from proxy.admin.seeking import plain_line
 from proxy.config.problems import nearest
 from proxy.errors import BadRequest, InvalidJson, MissingParameter
 from proxy.http.exchange import Call, read_body, refuse_coding
@@ -139,6 +140,13 @@ def row_json(number: int | None, row: LedgerRow, *, whole: bool = False) -> dict
     return values
 
 
+def listed_json(number: int, row: LedgerRow, questions: Mapping[tuple[str, str], str]) -> dict[str, Json]:
+    """Encodes a ledger row of a list, with the first question of its conversation, if it is among `questions`."""
+    told = row_json(number, row)
+    told["session_question"] = plain_line(questions.get((row.scope, row.session), "")) or None
+    return told
+
+
 def _small(trail: Trail | None) -> Json:
     if trail is None:
         return None
@@ -151,14 +159,18 @@ def _small(trail: Trail | None) -> Json:
     }
 
 
+_OURS = frozenset({"memory", "quality"})  # dollars of requests of our own
+
+
 def sums_json(sums: Sums) -> Mapping[str, Json]:
-    """Encodes sums, `memory` only where a model has helped it, with what follows from them. Dollars saved are what
-    plain pass-through would have cost, less what was paid: it is below 0 where context management, or that model, came
-    to more than was left out."""
-    dollars = sums.saved_exact + sums.saved_intent + sums.saved_context - sums.added_context - sums.memory
+    """Encodes sums, `memory` and `quality` only where a model has helped memory, or answers were compared, with what
+    follows from them. Dollars saved are what plain pass-through would have cost, less what was paid: it is below 0
+    where context management, that model, or the comparisons came to more than was left out."""
+    dollars = sums.saved_exact + sums.saved_intent + sums.saved_context - sums.added_context
+    dollars -= sums.memory + sums.quality
     asked = max(sums.requests, 1)
     return {
-        **{name: value for name, value in asdict(sums).items() if value or name != "memory"},
+        **{name: value for name, value in asdict(sums).items() if value or name not in _OURS},
         "tokens_saved": sums.tokens_original - sums.tokens_sent + sums.tokens_reused,
         "dollars_saved": dollars,
         "hit_rate_exact": sums.reused_exact / asked,

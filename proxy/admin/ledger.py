@@ -1,20 +1,18 @@
-"""The ledger as the page shows it: sums over time and by what requests have in common, requests, conversations.
+"""The ledger as the page shows it: sums over time and by what requests have in common, conversations, the live stream.
 
-    GET /admin/api/scopes?before=&limit=
-            who asks, and when each was last heard of, latest first; `next` is the `before` of the next page
     GET /admin/api/summary?from=&to=&by=&scope=
             sums of a span of time, the last hour if none is named, by nothing, mechanism, model, upstream, source, plan
             or route; in points of a minute, an hour or a day, as the span is long, but for those in which nothing
             happened. It begins with a whole point: `from` says where. Requests to other routes than the managed one are
             in the sums `unmanaged` and `unmanaged_cost` alone
-    GET /admin/api/requests?scope=&session=&before=&limit=
-            newest first; `next` is the `before` of the next page
     GET /admin/api/live
             server-sent events. `requests`: the new ones, oldest first; `totals`: of the minute that runs, and of the
             last sixty; a comment now and then, so that nobody takes a quiet stream for a dead one. It ends when the
             client goes, and when the server stops: whoever watches connects again, to the next one
-    GET /admin/api/sessions?scope=&before=&limit=
-            conversations whose last request was before a moment, latest first
+    GET /admin/api/sessions?scope=&before=&limit=&text=
+            conversations whose last request was before a moment, latest first, each with its first question where
+            contents may be shown. `text`: those alone that have every word in their first question or name; a page with
+            fewer than asked for and a `next` has not looked at all of them
     GET /admin/api/sessions/{session}?scope=&before=
             one: its requests, oldest first, and the tree of its turns; of more than 500 requests the newest, `next` is
             the `before` of older ones. `attempts`: of requests that an SDK made again, the first try, by request
@@ -24,7 +22,7 @@ A name may be a conversation's in several scopes; without a scope the latest is 
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
-from time import time
+from time import perf_counter, time
 from typing import Annotated, Literal
 
 import msgspec
@@ -42,24 +40,26 @@ from proxy.admin.codec import (
     sums_json,
     total,
 )
+from proxy.admin.finding import BUDGET, MOST_REQUESTS
 from proxy.admin.parts import Admin
+from proxy.admin.seeking import Sought, plain_line
 from proxy.config import shows_content
 from proxy.errors import BadRequest, UnknownRoute
 from proxy.http.exchange import Call
+from proxy.pipeline import Services
 from proxy.storage.base import Dimension, Width
-from proxy.types import Answer, Bucket, Headers, Json, Sums, TurnCard
+from proxy.types import Answer, Bucket, Headers, Json, SessionCard, Sums, TurnCard
 
 HOUR, DAY = 3_600.0, 86_400.0
 USUAL_SPAN, MOST_SPAN = HOUR, 20 * 366 * DAY
-USUAL_SCOPES, MOST_SCOPES = 200, 1_000
 WIDTHS: tuple[tuple[float, Width], ...] = ((6 * HOUR, 60), (14 * DAY, 3_600), (MOST_SPAN, 86_400))  # up to which span
 
 By = Literal["", "mechanism", "model", "upstream", "source", "plan", "route"]
 LEFT_OUT = ("window", "capped", "tools", "elided", "pruned")
 ADDED = ("summaries", "facts", "recall", "desk")
 
-USUAL_REQUESTS, MOST_REQUESTS = 50, 500
 USUAL_SESSIONS, MOST_SESSIONS = 50, 200
+SOUGHT = 500  # conversations that are looked at at once
 LIVE_HEADERS: Headers = (
     ("content-type", "text/event-stream"),
     ("cache-control", "no-store"),
@@ -71,13 +71,6 @@ LIVE_HEADERS: Headers = (
 # --- sums ---
 
 
-class ScopesAsked(Asked, frozen=True):
-    """Parameters of the list of scopes."""
-
-    before: Moment = 0.0
-    limit: Annotated[int, msgspec.Meta(ge=1, le=MOST_SCOPES)] = USUAL_SCOPES
-
-
 class SummaryAsked(Asked, frozen=True):
     """Parameters of sums."""
 
@@ -85,13 +78,6 @@ class SummaryAsked(Asked, frozen=True):
     to: Moment | None = None
     by: By = ""
     scope: str | None = None
-
-
-async def scopes(call: Call, admin: Admin, asked: ScopesAsked) -> Answer:
-    """Answers with a page of the scopes."""
-    found = await admin.services.storage.accounts.scopes(asked.limit + 1, before=asked.before or None)
-    listed, after = page(found, asked.limit, lambda each: each[1])
-    return as_json({"scopes": [{"scope": scope, "last_at": at} for scope, at in listed], "next": after})
 
 
 async def summary(call: Call, admin: Admin, asked: SummaryAsked) -> Answer:
@@ -152,16 +138,7 @@ def _mechanisms(sources: Mapping[str, Sums], totals: Sums) -> list[Json]:
     return [*(dict(zip(keys, each, strict=True)) for each in saved), *others]
 
 
-# --- requests and conversations ---
-
-
-class RequestsAsked(Asked, frozen=True):
-    """Parameters of the list of requests."""
-
-    scope: str | None = None
-    session: str | None = None
-    before: RowNumber | None = None
-    limit: Annotated[int, msgspec.Meta(ge=1, le=MOST_REQUESTS)] = USUAL_REQUESTS
+# --- conversations ---
 
 
 class SessionsAsked(Asked, frozen=True):
@@ -170,6 +147,7 @@ class SessionsAsked(Asked, frozen=True):
     scope: str | None = None
     before: Moment = 0.0
     limit: Annotated[int, msgspec.Meta(ge=1, le=MOST_SESSIONS)] = USUAL_SESSIONS
+    text: Annotated[str, msgspec.Meta(max_length=200)] | None = None
 
 
 class SessionAsked(Asked, frozen=True):
@@ -177,17 +155,6 @@ class SessionAsked(Asked, frozen=True):
 
     scope: str | None = None
     before: RowNumber | None = None
-
-
-async def requests(call: Call, admin: Admin, asked: RequestsAsked) -> Answer:
-    """Answers with a page of the ledger."""
-    rows = await admin.services.storage.accounts.rows(
-        scope=asked.scope, session=asked.session, before=asked.before, limit=asked.limit + 1
-    )
-    found, after = page(rows, asked.limit, lambda each: each[0])
-    return await as_json_offloaded(
-        admin.services, lambda: {"requests": [row_json(number, row) for number, row in found], "next": after}
-    )
 
 
 async def live(call: Call, admin: Admin, asked: Asked) -> Answer:
@@ -202,12 +169,38 @@ async def live(call: Call, admin: Admin, asked: Asked) -> Answer:
 
 async def sessions(call: Call, admin: Admin, asked: SessionsAsked) -> Answer:
     """Answers with a page of the conversations."""
-    cards = await admin.services.storage.accounts.sessions(
-        scope=asked.scope, before=asked.before or None, limit=asked.limit + 1
-    )
-    found, after = page(cards, asked.limit, lambda card: card.last_at)
-    told = [asdict(card) | {"sums": sums_json(card.sums)} for card in found]
+    services, until = admin.services, perf_counter() + BUDGET
+    sought = None if asked.text is None else Sought.of(asked.text)
+    found: list[tuple[SessionCard, str]] = []
+    before, after = asked.before or None, None
+    while True:
+        cards, after = await _some_sessions(services, asked.scope, before, asked.limit if sought is None else SOUGHT)
+        found += [each for each in cards if sought is None or sought.is_in(each[1], each[0].session)]
+        if sought is None or after is None or len(found) >= asked.limit or perf_counter() > until:
+            break
+        before = after
+    if len(found) > asked.limit:
+        after = found[asked.limit - 1][0].last_at
+    told = [
+        asdict(card) | {"sums": sums_json(card.sums), "question": plain_line(question) or None}
+        for card, question in found[: asked.limit]
+    ]
     return as_json({"sessions": told, "next": after})
+
+
+async def _some_sessions(
+    services: Services, scope: str | None, before: float | None, limit: int
+) -> tuple[list[tuple[SessionCard, str]], float | None]:
+    """Returns conversations with their first questions, "" where they are not known or may not be shown; and the place
+    of the last, if there are more."""
+    accounts = services.storage.accounts
+    cards, after = page(
+        await accounts.sessions(scope=scope, before=before, limit=limit + 1), limit, lambda card: card.last_at
+    )
+    questions: Mapping[tuple[str, str], str] = {}
+    if shows_content(services.config):
+        questions = await accounts.questions({(card.scope, card.session) for card in cards})
+    return [(card, questions.get((card.scope, card.session), "")) for card in cards], after
 
 
 async def session(call: Call, admin: Admin, asked: SessionAsked) -> Answer:
@@ -227,7 +220,8 @@ async def session(call: Call, admin: Admin, asked: SessionAsked) -> Answer:
         theirs = [row_json(number, row, whole=True) for number, row in reversed(found)]
         turns = [_turn(card, with_text=with_text) for card in cards]
         tried = first_of_each([row for _, row in reversed(found)])
-        head = {"scope": scope, "session": name, "next": after}
+        asked_first = plain_line(next((card.begins for card in cards if card.begins), "")) if with_text else ""
+        head = {"scope": scope, "session": name, "question": asked_first or None, "next": after}
         return {**head, "requests": theirs, "turns": turns, "attempts": tried}
 
     return await as_json_offloaded(services, told)

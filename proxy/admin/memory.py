@@ -12,10 +12,13 @@
             that said it (`state` is kept), or tells why there are none: they are gone, or hidden; or the fact came by
             hand into an old database (by_hand), from a MEMORY.md (file), by this API (api), from a model (auto). Of a
             fact that a model derived, `quotations` has the words it rests on, and the jobs that read them
-    POST   /admin/api/facts {scope, domain, key, value, confidence, pinned}
+    POST   /admin/api/facts {scope, value, domain?, key?, confidence?, pinned?}
+            domain and key that are not named are derived from the value, as those of extracted facts
+    POST   /admin/api/facts/derive {scope, value}
+            domain and key that would be derived, and what the fact would take the place of; nothing is written
     PATCH  /admin/api/facts/{id}
-            any of those but scope, and confirm: true; or restore: true alone: a deleted or superseded fact holds again,
-            in place of what holds now for its domain and key
+            any fields of a fact but scope, and confirm: true; or restore: true alone: a deleted or superseded fact
+            holds again, in place of what holds now for its domain and key
     DELETE /admin/api/facts/{id}
             forgotten, with the messages that said it
     GET    /admin/api/reuse?scope=&before=&limit=
@@ -33,6 +36,7 @@ An id names one fact. What is written here the very next prompt sees, and is dur
 entry is in the `x-olvido-reuse` header of every reused answer.
 """
 
+import asyncio
 import re
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import asdict
@@ -51,11 +55,12 @@ from proxy.conversation.identify import is_scope
 from proxy.errors import BadRequest, UnknownRoute
 from proxy.http.exchange import Call
 from proxy.memory import edits, sources
-from proxy.memory.edits import Draft, Edit, Edited
+from proxy.memory.deriving import Derived, derived
+from proxy.memory.edits import Draft, Edit, Edited, Name, Value
 from proxy.memory.facts import status
 from proxy.memory.sources import Origin
 from proxy.pipeline import Services
-from proxy.types import Answer, Fact, FactStatus, Json, ReuseDecision, ReuseEntry
+from proxy.types import Answer, Confidence, Fact, FactStatus, Json, ReuseDecision, ReuseEntry
 
 MOST_FACTS = 1_000
 USUAL_FACTS = 100
@@ -88,10 +93,22 @@ class WipedAsked(Asked, frozen=True):
     limit: Limit = USUAL_FACTS
 
 
-class NewFact(Draft, frozen=True, kw_only=True):
-    """The body of a fact to be added."""
+class NewFact(Asked, frozen=True, kw_only=True):
+    """The body of a fact to be added. What is unset is derived from its value."""
 
     scope: str
+    value: Value
+    domain: Name | UnsetType = UNSET
+    key: Name | UnsetType = UNSET
+    confidence: Confidence = "high"
+    pinned: bool | UnsetType = UNSET
+
+
+class Derivation(Asked, frozen=True):
+    """The body of a question for the place of a fact."""
+
+    scope: str
+    value: Value
 
 
 class Change(Edit, frozen=True):
@@ -152,16 +169,47 @@ async def restore_facts(call: Call, admin: Admin, asked: Restore) -> Answer:
 async def add_fact(call: Call, admin: Admin, asked: NewFact) -> Answer:
     """Adds a fact; 201, or 200 for one that is known."""
     services = admin.services
-    scope = asked.scope
-    if not is_scope(scope):
-        raise BadRequest(
-            "scope is a tenant's 32 hex digits, a slash, and the end user's name or nothing", param="scope"
-        )
+    scope = _scope(asked.scope)
     if not services.library.facts.keeps:
         raise BadRequest("No facts are kept: memory.facts or storage.kind says so, or the database cannot be used.")
     known = {fact.id: fact for fact in await services.library.facts.all(scope)}
-    made = edits.add(known.values(), asked, scope=scope, now=time(), source="api")
+    draft = await _draft(services, asked, known.values())
+    made = edits.add(known.values(), draft, scope=scope, now=time(), source="api")
     return await _written(services, scope, known, made, 200 if made.fact.id in known else 201)
+
+
+async def derive_fact(call: Call, admin: Admin, asked: Derivation) -> Answer:
+    """Answers with the place that a fact would have."""
+    services = admin.services
+    known = await services.library.facts.all(_scope(asked.scope))
+    place = await _derived(services, asked.value, known)
+    now, ageing = time(), edits.decay(services.config.memory)
+    replaces = place.replaces and edits.card(asked.scope, place.replaces, now, ageing)
+    return as_json({"domain": place.domain, "key": place.key, "pinned": place.pinned, "replaces": replaces})
+
+
+async def _draft(services: Services, asked: NewFact, known: Collection[Fact]) -> Draft:
+    domain, key, pinned = asked.domain, asked.key, asked.pinned
+    if domain is UNSET or key is UNSET:
+        place = await _derived(services, asked.value, known)
+        domain = place.domain if domain is UNSET else domain
+        key = place.key if key is UNSET else key
+        pinned = place.pinned if pinned is UNSET else pinned
+    return Draft(domain, key, asked.value, asked.confidence, pinned is True)
+
+
+async def _derived(services: Services, value: str, known: Collection[Fact]) -> Derived:
+    """Off the event loop: models read the words."""
+    return await asyncio.get_running_loop().run_in_executor(services.executor, derived, value, known)
+
+
+def _scope(given: str) -> str:
+    """Returns a scope. Raises BadRequest if it is none."""
+    if not is_scope(given):
+        raise BadRequest(
+            "scope is a tenant's 32 hex digits, a slash, and the end user's name or nothing", param="scope"
+        )
+    return given
 
 
 async def change_fact(call: Call, admin: Admin, asked: Change) -> Answer:

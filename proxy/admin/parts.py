@@ -13,7 +13,7 @@ import asyncio
 import logging
 import sys
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from threading import Event
@@ -24,6 +24,7 @@ import msgspec
 
 from proxy.admin import codec
 from proxy.admin.auth import AdminAuthenticator
+from proxy.config import shows_content
 from proxy.errors import Conflict
 from proxy.observe.siblings import Siblings
 from proxy.pipeline import Services
@@ -56,12 +57,20 @@ class Feed:
     """Events of new requests and totals, for any number of listeners."""
 
     def __init__(
-        self, accounts: Accounts, tasks: Tasks, *, pace: Pace | None = None, clock: Callable[[], float] = time
+        self,
+        accounts: Accounts,
+        tasks: Tasks,
+        *,
+        pace: Pace | None = None,
+        clock: Callable[[], float] = time,
+        with_questions: bool = False,
     ) -> None:
+        """`with_questions`: a request is told with the first question of its conversation."""
         self._accounts = accounts
         self._tasks = tasks
         self._pace = pace or Pace()
         self._clock = clock
+        self._with_questions = with_questions
         self._listeners: set[Listener] = set()
         self._looking: asyncio.Task[None] | None = None
         self._is_closed = False
@@ -129,10 +138,12 @@ class Feed:
             listener.give(event)
 
     async def _new(self, newest: int) -> bytes:
-        found = await self._accounts.rows(limit=MOST_ROWS)
-        return _event(
-            "requests", {"requests": [codec.row_json(each, row) for each, row in found[::-1] if each > newest]}
-        )
+        found = [each for each in (await self._accounts.rows(limit=MOST_ROWS))[::-1] if each[0] > newest]
+        questions: Mapping[tuple[str, str], str] = {}
+        if self._with_questions:
+            questions = await self._accounts.questions({(row.scope, row.session) for _, row in found})
+        told = [codec.listed_json(number, row, questions) for number, row in found]
+        return _event("requests", {"requests": told})
 
     async def _totals_at(self, now: float) -> bytes:
         """The event with the totals of the current minute, and of the hour that ends with it."""
@@ -268,7 +279,7 @@ class Admin:
         return cls(
             services,
             AdminAuthenticator(services.config, services.shared.throttle, services.shared.logouts),
-            Feed(services.storage.accounts, services.tasks),
+            Feed(services.storage.accounts, services.tasks, with_questions=shows_content(services.config)),
             Worker(),
             siblings,
         )

@@ -21,7 +21,7 @@ from operator import attrgetter
 from time import perf_counter, time
 from typing import Any, TypeVar
 
-from proxy.admin import desk, files, jobs, ledger, memory, request, what_if
+from proxy.admin import desk, files, finding, jobs, ledger, memory, naming, quality, request, what_if
 from proxy.admin.auth import COOKIE, COOKIE_SECONDS
 from proxy.admin.codec import Asked, as_json, decoded, without_body
 from proxy.admin.parts import Admin
@@ -129,9 +129,11 @@ ROUTES = (
     _route("GET me", me, Asked, is_guarded=False),
     _route("POST login", login, Login, is_guarded=False),
     _route("POST logout", logout, Asked, is_guarded=False),
-    _route("GET scopes", ledger.scopes, ledger.ScopesAsked),
+    _route("GET scopes", naming.scopes, naming.ScopesAsked),
+    _route("POST scopes", naming.name_scope, naming.Naming),
     _route("GET summary", ledger.summary, ledger.SummaryAsked),
-    _route("GET requests", ledger.requests, ledger.RequestsAsked),
+    _route("GET requests", finding.requests, finding.RequestsAsked),
+    _route("GET requests/export", finding.export, finding.Wanted),
     _route("GET requests/{id}", request.request, request.RequestAsked),
     _route("GET live", ledger.live, Asked),
     _route("GET sessions", ledger.sessions, ledger.SessionsAsked),
@@ -147,6 +149,7 @@ ROUTES = (
     _route("GET facts", memory.facts, memory.FactsAsked),
     _route("POST facts", memory.add_fact, memory.NewFact),
     _route("GET facts/wiped", memory.wiped_facts, memory.WipedAsked),
+    _route("POST facts/derive", memory.derive_fact, memory.Derivation),
     _route("POST facts/restore", memory.restore_facts, memory.Restore),
     _route("GET facts/{id}", memory.fact, Asked),
     _route("PATCH facts/{id}", memory.change_fact, memory.Change),
@@ -160,6 +163,9 @@ ROUTES = (
     _route("GET jobs/{id}", jobs.job, Asked),
     _route("POST jobs/{id}/undo", jobs.undo, jobs.Undo),
     _route("GET digests", jobs.digests, jobs.DigestsAsked),
+    _route("GET quality", quality.share, quality.HeldAsked),
+    _route("GET quality/pairs", quality.pairs, quality.PairsAsked),
+    _route("GET quality/pairs/{id}", quality.pair, quality.PairAsked),
     _route("GET reuse", memory.reuse_log, memory.LogAsked),
     _route("GET reuse/{id}", memory.reuse_entry, Asked),
     _route("POST reuse/{id}/wrong", memory.report_wrong, Asked),
@@ -268,6 +274,8 @@ async def refresh(services: Services) -> None:
     # Many scopes may have many facts.
     statuses = await asyncio.to_thread(lambda: Counter[str](status(fact, now, ageing) for fact in held.facts))
     told.holding(statuses)
+    told.ready.set(storage.failing is None)
+    await services.totals.refresh()
 
 
 def watch(services: Services) -> LagMeter:

@@ -26,6 +26,7 @@ Cause: TypeAlias = Literal[
     "other",  # the prompt alone does not explain it
     "untouched",  # sent as it came
     "metered",  # sent as it came, since context management only measures
+    "unmanaged",  # sent as it came, since its route is not a managed one
     "fail-open",  # sent as it came, since a stage of ours failed
     "over-budget",  # too large for its limit, and nothing could be left out
     "exact",
@@ -110,14 +111,16 @@ def _cause(row: LedgerRow) -> tuple[Cause, int]:
         ("remembered", row.mechanisms.get("summaries", 0) + row.mechanisms.get("facts", 0)),
         ("desk", row.mechanisms.get("desk", 0)),
     )
-    if row.cost_saved < -LEAST:
+    left = row.tokens_original - row.tokens_sent
+    if row.cost_saved < -LEAST or (not row.cost and left < 0):
         most = max(added, key=lambda each: each[1])
         return most if most[1] else ("other", 0)
-    left = row.tokens_original - row.tokens_sent
     return ("left-out", left) if left > 0 else ("other", 0)
 
 
 def _unchanged(row: LedgerRow) -> tuple[Cause, int]:
+    if row.plan_reason == "route":
+        return "unmanaged", 0
     reason, _, number = row.plan_reason.partition("=")
     if reason == "meter;would_send" and number.isdecimal():
         return "metered", row.tokens_original - int(number)

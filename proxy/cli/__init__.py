@@ -12,6 +12,7 @@ memory_files.py   `olvido memory files`: memory as files, their state and syncs 
 memory_jobs.py    `olvido memory jobs`, `digest`, `undo`: what the model of memory did, and its undoing
 memory_desk.py    `olvido memory sections`, `log`, `reset`: the desk that a model keeps
 remembered.py     what these share: whose memory, its stores, the terminal
+keys.py      `olvido keys`: keys that this proxy gives out
 erase.py     `olvido erase`: an end user erased from every place, and the report
 opened.py    the database of a command, of the kind that the configuration names
 """

@@ -3,13 +3,13 @@
 import argparse
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import msgspec
 
 from proxy import config as configuration
-from proxy.config import Config, ConfigError
+from proxy.config import Checked, Config, ConfigError
 from proxy.config.source import Problem
 from proxy.curation.prompts import Prompts
 from proxy.desk.identity import Identity as Rules
@@ -19,6 +19,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Adds the options of `olvido check-config` to `parser`."""
     parser.add_argument("file", nargs="?", type=Path, metavar="FILE", help="the configuration")
     parser.add_argument("--schema", action="store_true", help="print the JSON Schema of the configuration")
+    parser.add_argument(
+        "--no-env",
+        action="store_true",
+        help="read no environment variable: what ${NAME} stands for is taken to be right",
+    )
     parser.set_defaults(run=run)
 
 
@@ -30,13 +35,31 @@ def run(options: argparse.Namespace) -> int:
     if options.file is None:
         print("olvido check-config: name a FILE, or ask for the --schema", file=sys.stderr)
         return 2
-    with_prompts(configuration.load(options.file, os.environ), options.file)
-    print(f"{options.file}: valid")
+    found = configuration.checked(options.file, None if options.no_env else os.environ)
+    if found.problems or not options.no_env:
+        _settled(found)
+    elif found.config is not None and (unreadable := [*_unreadable(found.config)]):
+        raise ConfigError(found.source, unreadable)
+    unread = ", without the environment" if options.no_env else ""
+    print(f"{options.file}: valid{unread}")
     return 0
 
 
-def with_prompts(config: Config, path: Path | None) -> Config:
-    """Returns the configuration, if the prompts and rules that it names can be read. Raises ConfigError."""
+def load(path: Path | None, environ: Mapping[str, str], **server: str | int | None) -> Config:
+    """Returns the configuration, if it is right and the prompts and rules that it names can be read. Raises ConfigError
+    with every problem. The parameters: see `proxy.config.load`."""
+    return _settled(configuration.checked(path, environ, **server))
+
+
+def _settled(found: Checked) -> Config:
+    problems = [*found.problems, *(_unreadable(found.config) if found.config else ())]
+    if problems or found.config is None:
+        raise ConfigError(found.source, problems)
+    return found.config
+
+
+def _unreadable(config: Config) -> Iterator[Problem]:
+    """Yields the problems of the prompts and rules that a configuration names."""
     model, tools = config.memory.model, config.memory.tools
     read: list[tuple[tuple[str, ...], Callable[[], object]]] = [
         (("memory", "tools", "identity"), lambda: Rules(tools.identity))
@@ -47,5 +70,4 @@ def with_prompts(config: Config, path: Path | None) -> Config:
         try:
             reading()
         except ValueError as error:
-            raise ConfigError(str(path) if path else "configuration", [Problem(where, str(error))]) from None
-    return config
+            yield Problem(where, str(error))

@@ -20,11 +20,13 @@ import diskcache
 
 from proxy import config as configuration
 from proxy.cli import memory_files
+from proxy.cli.opened import opened
 from proxy.cli.remembered import agreed, tell
 from proxy.config import Config
 from proxy.conversation.identify import end_user, is_scope
 from proxy.errors import Unauthorized
 from proxy.http.access import Authenticator
+from proxy.keys.book import KeyBook
 from proxy.memory.edits import plain
 from proxy.storage import erasing
 from proxy.storage.base import StorageError
@@ -115,7 +117,7 @@ def _meant(options: argparse.Namespace, config: Config) -> tuple[Wanted, tuple[s
         return (lambda scope: scope == options.scope), (options.scope,)
     tenant = options.tenant
     if options.key is not None:
-        gate = Authenticator(config, _secret(config))
+        gate = Authenticator(config, _secret(config), asyncio.run(_keys(config)))
         tenant = gate.tenant((("authorization", f"Bearer {options.key}"),))
     if tenant is not None:
         scope = f"{tenant}/{end_user(options.user) if options.user else ''}"
@@ -126,6 +128,15 @@ def _meant(options: argparse.Namespace, config: Config) -> tuple[Wanted, tuple[s
         raise ValueError("say whom: --user NAME, with --key, --tenant or without; or --scope")
     user = end_user(options.user)
     return (lambda each: each.partition("/")[2] == user), ()
+
+
+async def _keys(config: Config) -> KeyBook | None:
+    """Returns the keys that this proxy gives out; None if those in the database cannot be read."""
+    try:
+        async with opened(config) as database:
+            return await database.keys(config)
+    except StorageError:
+        return None
 
 
 def _secret(config: Config) -> bytes:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from proxy.config import Config
+from proxy.keys.book import KeyBook
 from proxy.storage.base import StorageError
 from proxy.storage.database import LONG_SECONDS, Database
 from proxy.storage.folder import tenant_secret
@@ -30,6 +31,12 @@ class Opened:
     stores: Kind
     place: str  # for people
     secret: Callable[[], bytes]  # that tenants are hashed with; it may be made now. Raises StorageError
+
+    async def keys(self, config: Config) -> KeyBook:
+        """Returns the keys that this proxy gives out. Raises StorageError."""
+        book = KeyBook(config, await asyncio.to_thread(self.secret), self.stores.keys(self.database))
+        await book.look()
+        return book
 
     def check(self) -> None:
         """Raises StorageError if something that was queued has not become durable."""

@@ -13,7 +13,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import NoReturn
 
-from proxy.cli import check_config, completion, doctor, erase, memory, serving
+from proxy.cli import check_config, completion, doctor, erase, keys, memory, serving
 from proxy.cli import db as database
 from proxy.observe import logs
 
@@ -137,7 +137,14 @@ def _demo(options: argparse.Namespace) -> int:
 
 
 def _add_replay(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", type=Path, help="requests, a JSON object a line; - is standard input")
+    parser.add_argument(
+        "files", metavar="FILE", type=Path, nargs="+",
+        help="a log: JSON lines or arrays of OpenAI bodies, Helicone, Langfuse, LiteLLM, batches, or this page's own "
+        "export; .gz too; - is standard input",
+    )  # fmt: skip
+    parser.add_argument(
+        "--details", action="store_true", help="tokens and costs by model and mechanism, at other prices"
+    )
     parser.add_argument("--json", action="store_true", help="one JSON object instead of tables")
     parser.add_argument("--show", action="store_true", help="what became of every message of every request, and why")
     parser.add_argument("--no-embedding", action="store_true", help="old turns are found by their words alone")
@@ -167,6 +174,10 @@ def _bench(options: argparse.Namespace) -> int:
 
 def _add_memory(parser: argparse.ArgumentParser) -> None:
     memory.add_commands(parser, config_option)
+
+
+def _add_keys(parser: argparse.ArgumentParser) -> None:
+    keys.add_commands(parser, config_option)
 
 
 def _add_database(parser: argparse.ArgumentParser) -> None:
@@ -230,6 +241,10 @@ GROUPS: tuple[tuple[str, tuple[Command, ...]], ...] = (
                 is_configured=False,
             ),
         ),
+    ),
+    (
+        "who may ask",
+        (Command("keys", "create, list and revoke keys of this proxy", _add_keys, is_configured=False),),
     ),
     (
         "this terminal",

@@ -72,7 +72,8 @@ class Memory:
                 raise Refused("--scope is 32 hex digits, a slash, and the end user's name or nothing", 2)
             return str(self.options.scope)
         if self.options.key is not None:
-            gate = Authenticator(self.config, await asyncio.to_thread(self.database.secret))
+            secret = await asyncio.to_thread(self.database.secret)
+            gate = Authenticator(self.config, secret, await self.database.keys(self.config))
             tenant = gate.tenant((("authorization", f"Bearer {self.options.key}"),))
             return Scope(tenant, end_user(self.options.user) if self.options.user else "").id
         scopes = await self.facts.scopes()

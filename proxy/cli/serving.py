@@ -8,7 +8,6 @@ import signal
 from collections.abc import Callable
 from contextlib import suppress
 
-from proxy import config as configuration
 from proxy.cli import check_config
 from proxy.config import Config
 from proxy.observe import logs
@@ -27,7 +26,7 @@ def add_options(parser: argparse.ArgumentParser, positive: Callable[[str], int])
 def run(options: argparse.Namespace) -> int:
     """Runs the command; returns its exit status. Raises ConfigError."""
     given = {"host": options.host, "port": options.port, "workers": options.workers}
-    config = check_config.with_prompts(configuration.load(options.config, os.environ, **given), options.config)
+    config = check_config.load(options.config, os.environ, **given)
     logs.setup(config.log.level, config.log.format)
     if config.server.workers == 1:
         return serve(config)

@@ -7,6 +7,7 @@
     shared.py    the Redis that processes share, and the environment's variables for it
     profiles.py  the numbers of context management, as a table
     session_state.py  fields of a conversation that are read from what its user says
+    mending.py   what is right in a file that has mistakes, so that all of them can be told at once
     problems.py  rules between settings, and errors in the file's own words
 
 Secrets come from the environment alone, and no error, log or repr shows one.
@@ -14,22 +15,23 @@ Secrets come from the environment alone, and no error, log or repr shows one.
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
+from proxy.config.mending import Mended, broken_rules, mended
 from proxy.config.model import Config
-from proxy.config.problems import explained, is_loopback, is_secret, schema_at, shows_content, violations
+from proxy.config.problems import explained, is_loopback, is_secret, schema_at, shows_content
 from proxy.config.shared import from_environment
-from proxy.config.source import MAX_BYTES, ConfigError, Problem, Source, Where, read, substituted
+from proxy.config.source import MAX_BYTES, ConfigError, Problem, Source, Where, read, required, substituted
 from proxy.config.upstreams import Upstream, key_hash, price_for, redact
 
 __all__ = [
+    "Checked",
     "Config",
     "ConfigError",
     "Upstream",
+    "checked",
     "is_loopback",
     "json_schema",
     "key_hash",
@@ -42,35 +44,52 @@ __all__ = [
 _REFERENCE = re.compile(r"\$\{[A-Za-z_][A-Za-z0-9_]*(:-)?\}")
 
 
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """The findings about a file. `config`: of the settings that are right; None if that is not known."""
+
+    source: str  # the name of the file, for people
+    config: Config | None
+    problems: tuple[Problem, ...]
+
+
 def load(path: Path | None, environ: Mapping[str, str], **server: str | int | None) -> Config:
     """Returns the configuration of a file, or the defaults without one. `server`: settings of that section (host, port,
     workers) which replace the file's before the rules are checked, unless they are None. Raises ConfigError, with every
     problem, and nothing else."""
-    raw = read(path) if path else Source({})
-    raw = replace(raw, tree=from_environment(raw.tree, environ))
-    unreadable = bool(raw.problems) and not raw.tree
-    source = substituted(raw, environ)
-    secrets = _secret_problems(raw, source)
-    tree = _with_server(_without_empty_secrets(source.tree), server)
-    problems = [*source.problems, *secrets]
-    config: Config | None = None
-    errors: list[Any] = []
-    try:
-        config = Config.model_validate(tree)
-    except ValidationError as error:
-        errors = list(error.errors(include_url=False))
-    if config and not unreadable:
-        problems += violations(config)
-    elif not unreadable:
-        known = {problem.where for problem in problems}
-        problems += [problem for problem in explained(errors, source) if problem.where not in known]
-    if config and not problems:
-        return config
-    located = [
-        Problem(p.where, redact(p.text), p.line if p.line is not None else source.line(p.where)) for p in problems
-    ]
+    found = checked(path, environ, **server)
+    if found.config and not found.problems:
+        return found.config
     # Raised outside the handler: the library's error holds the values, and must not hang on ours as its context.
-    raise ConfigError(str(path) if path else "configuration", located)
+    raise ConfigError(found.source, list(found.problems))
+
+
+def checked(path: Path | None, environ: Mapping[str, str] | None, **server: str | int | None) -> Checked:
+    """Returns what a file says with all of its problems: see `load`. `environ`: None for a check that does without:
+    what stands for a variable is taken to be right."""
+    raw = read(path) if path else Source({})
+    given = _placeholders(raw) if environ is None else environ
+    raw = replace(raw, tree=from_environment(raw.tree, given))
+    unreadable = bool(raw.problems) and not raw.tree
+    source = substituted(raw, given)
+    tree = _with_server(_without_empty_secrets(source.tree), server)
+    problems = [*source.problems, *_secret_problems(raw, source)]
+    found = Mended(None, frozenset(), ()) if unreadable else mended(tree)
+    known = {problem.where for problem in problems}
+    if environ is None:
+        known.update(source.from_env)
+    problems += [problem for problem in explained(list(found.errors), source) if problem.where not in known]
+    problems += broken_rules(found)
+    located = (
+        Problem(p.where, redact(p.text), p.line if p.line is not None else source.line(p.where)) for p in problems
+    )
+    return Checked(str(path) if path else "configuration", found.config, tuple(located))
+
+
+def _placeholders(raw: Source) -> Mapping[str, str]:
+    """Values for the variables that a file needs: each its own, and long enough for a token."""
+    needed = {name for _, value in _leaves(raw.tree, ()) if isinstance(value, str) for name in required(value)}
+    return {name: f"placeholder-for-{name}-{'0' * 32}" for name in {*needed, "REDIS_URL"}}
 
 
 def load_copy(path: Path | None, copy: Path, environ: Mapping[str, str], **server: str | int | None) -> Config:

@@ -31,6 +31,7 @@ from proxy.config.upstreams import (
     Upstream,
     setting,
 )
+from proxy.types.keys import Limits
 
 
 class Server(Section):
@@ -59,11 +60,35 @@ class Server(Section):
     )
 
 
+class LimitSettings(Section):
+    """Limits of a key or an end user, in UTC's days and months. Absent: none, or what stands behind it; 0: none."""
+
+    requests_per_minute: int | None = setting(None, "Requests within any minute, answers from memory included.", ge=0)
+    tokens_per_minute: int | None = setting(None, "Prompt and completion tokens within any minute.", ge=0)
+    tokens_per_day: int | None = setting(None, "Prompt and completion tokens a day.", ge=0)
+    tokens_per_month: int | None = setting(None, "The same a month.", ge=0)
+    dollars_per_day: Dollars | None = setting(None, "US dollars a day.")
+    dollars_per_month: Dollars | None = setting(None, "The same a month.")
+
+    def limits(self) -> Limits:
+        """Returns them as a value."""
+        return Limits(**self.model_dump())
+
+
 class OwnKey(Section):
     """A key that this proxy has given out."""
 
     name: Name = Field(description="Whose key it is.")
     key: KeyHash = Field(description="The key as ${NAME} from the environment, or sha256:<hex>. Kept only as the hash.")
+    team: str = setting("", "Team that it belongs to, for sums and dashboards.", max_length=64)
+    limits: LimitSettings = setting(LimitSettings(), "Its own limits, in place of those of `limits.keys`.")
+
+
+class DefaultLimits(Section):
+    """Limits that hold where a key has none of its own."""
+
+    keys: LimitSettings = setting(LimitSettings(), "Of each key.")
+    users: LimitSettings = setting(LimitSettings(), "Of each end user that a key names.")
 
 
 class Auth(Section):
@@ -72,7 +97,7 @@ class Auth(Section):
     mode: Literal["passthrough", "keys"] = setting(
         "passthrough", "`passthrough`: the upstream judges the client's key. `keys`: only own keys get in."
     )
-    keys: tuple[OwnKey, ...] = setting((), "Own keys, for mode `keys`.")
+    keys: tuple[OwnKey, ...] = setting((), "Own keys, for mode `keys`, beside those of `olvido keys create`.")
 
 
 class Context(Section):
@@ -203,6 +228,11 @@ class Keep(Section):
     contents_entry_kb: int = setting(
         2_048, "Largest request whose contents are kept, with what was sent and answered, KiB.", ge=1
     )
+    quality: Seconds = setting(
+        90 * 86_400,
+        "Seconds that comparisons of answers are kept, with both answers where `admin.show_content` lets contents be "
+        "kept. 0: for ever.",
+    )
     minutes: Seconds = setting(
         3 * 86_400, "Seconds that sums are kept by the minute. 0: for ever, as those by the day."
     )
@@ -240,6 +270,31 @@ class Storage(Section):
     keep: Keep = setting(Keep(), "How long things are kept.")
 
 
+class QualityJudge(Section):
+    """The model that judges whether a managed answer is worse."""
+
+    upstream: Name = Field(description="Name of the upstream that has the model; it needs an `api_key` of its own.")
+    model: str = Field(min_length=1, description="A model that answers in JSON. Its price must be known.")
+
+
+class Quality(Section):
+    """Comparison of managed answers with those that the same requests get as they were, at your cost."""
+
+    share: float = setting(
+        0.02,
+        "Share of the managed requests that are sent once more as they were, in the background, with the key that they "
+        "came with. Never one with `no-store`, or that its client lets nothing be kept of.",
+        ge=0,
+        le=1,
+    )
+    max_spend: Dollars = setting(
+        1.0, "US dollars a day (UTC) that all of it may cost, the judge too. Nothing is asked beyond."
+    )
+    judge: QualityJudge | None = setting(
+        None, "Model that decides whether an answer has held. Absent: numbers, names, length and similarity decide."
+    )
+
+
 class Log(Section):
     """Severity and form of log lines."""
 
@@ -273,6 +328,7 @@ class Config(Section):
     server: Server = setting(Server(), "Where and how it listens.")
     upstreams: tuple[Upstream, ...] = setting((_KIMI,), "Who answers; the first whose `models` match.", min_length=1)
     auth: Auth = setting(Auth(), "Who may ask.")
+    limits: DefaultLimits = setting(DefaultLimits(), "Rates and budgets. Absent: none.")
     tenancy: Literal["personal", "shared"] = setting(
         "personal", "`personal`: facts live per key. `shared`: per named end user, else per session."
     )
@@ -288,6 +344,9 @@ class Config(Section):
     )
     embedding: Embedding = setting(Embedding(), "What turns text into vectors.")
     storage: Storage = setting(Storage(), "Where things are kept.")
+    quality: Quality | None = setting(
+        None, "Whether answers hold: a sample is asked twice, and compared. Absent: none is."
+    )
     shared: Shared | None = setting(None, "The Redis that several processes share. Absent: each has its own memory.")
     log: Log = setting(Log(), "What is logged, and how.")
     admin: Admin = setting(Admin(), "The page and its API.")

@@ -9,7 +9,6 @@ import ipaddress
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from fnmatch import fnmatchcase
 from functools import lru_cache
 from importlib.util import find_spec
 from typing import Any
@@ -17,7 +16,7 @@ from urllib.parse import urlsplit
 
 from proxy.config.model import Config
 from proxy.config.source import Problem, Source, Where, kind_of
-from proxy.config.upstreams import Upstream, listed, redact
+from proxy.config.upstreams import Upstream, is_priced, redact
 
 _SHOWN = 60  # characters of a wrong value
 _UNKNOWN = {"extra_forbidden", "unexpected_keyword_argument"}
@@ -115,8 +114,8 @@ def _own_keys_stay_here(config: Config) -> _Found:
         if config.auth.keys:
             yield ("auth", "mode"), "is passthrough, but `auth.keys` lists own keys, which only mode `keys` checks"
         return
-    if not config.auth.keys:
-        yield ("auth", "keys"), "mode `keys` needs at least one own key, or nobody gets in"
+    if not config.auth.keys and config.storage.kind == "off":
+        yield ("auth", "keys"), "mode `keys` needs at least one own key, or nobody gets in: nothing is kept here"
     for index, upstream in enumerate(config.upstreams):
         if not upstream.api_key:
             where = ("upstreams", index, "api_key")
@@ -190,9 +189,7 @@ def _can_be_paid(config: Config, where: Where, name: str, model: str, *, who: st
         return
     if not upstream.api_key:
         yield (*where, "upstream"), f"{upstream.name!r} needs an api_key of its own: {who} never has a client's key"
-    listing = listed(upstream.dialect, (model, upstream.aliases.get(model, model)))
-    is_named = any(fnmatchcase(model, pattern) for pattern in upstream.prices)
-    if not upstream.price and not is_named and not listing:
+    if not is_priced(upstream, model):
         yield (
             (*where, "model"),
             (
@@ -216,6 +213,20 @@ def _the_model_of_memory_has_work(config: Config) -> _Found:
         yield where, "has nothing to read: `memory.archive_ttl` is 0, so no turn is kept"
     if config.storage.kind == "off":
         yield where, "has nothing to read: `storage.kind` is off"
+
+
+def _quality_can_be_measured(config: Config) -> _Found:
+    quality = config.quality
+    if quality is None:
+        return
+    if config.storage.kind == "off":
+        yield ("quality",), "has nowhere to keep what it finds: `storage.kind` is off"
+    if config.context.mode != "on":
+        yield ("quality",), f"has nothing to compare: `context.mode` is {config.context.mode}, and it needs on"
+    if quality.judge is not None:
+        where = ("quality", "judge")
+        told = {"who": "the judge", "limit": "quality.max_spend"}
+        yield from _can_be_paid(config, where, quality.judge.upstream, quality.judge.model, **told)
 
 
 def _workers_share_a_storage(config: Config) -> _Found:
@@ -250,6 +261,7 @@ _RULES: tuple[Callable[[Config], _Found], ...] = (
     _embedding_key_has_a_use,
     _the_judge_can_be_asked,
     _the_model_of_memory_has_work,
+    _quality_can_be_measured,
     _workers_share_a_storage,
     _what_is_shared_has_a_place,
 )

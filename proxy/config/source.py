@@ -160,6 +160,11 @@ def substituted(source: Source, environ: Mapping[str, str]) -> Source:
     return Source(replaced(source.tree, ()), source.lines, tuple(problems), from_env)
 
 
+def required(value: str) -> list[str]:
+    """Returns the variables of a text that have no default."""
+    return [match[1] for match in _VARIABLE.finditer(value) if match[2] is None]
+
+
 class _TooMuch(Exception):
     """An error for a document beyond the bounds, with the sentence for its problem."""
 

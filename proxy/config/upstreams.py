@@ -270,6 +270,19 @@ class Upstream(Section):
 _SPOKEN: Mapping[str, tuple[ApiName, ...]] = {"openai": ("chat", "responses"), "anthropic": ("chat", "messages")}
 
 
+def is_priced(upstream: Upstream, model: str) -> bool:
+    """Returns True if the price of `model` at `upstream` is known, zeros included."""
+    names = (model, upstream.aliases.get(model, model))
+    is_named = any(fnmatchcase(name, pattern) for name in names for pattern in upstream.prices)
+    return upstream.price is not None or is_named or listed(upstream.dialect, names) is not None
+
+
+def named_models(upstream: Upstream) -> tuple[str, ...]:
+    """Returns the models that an upstream's settings name, patterns left out."""
+    names = (*upstream.models, *upstream.aliases, *upstream.prices)
+    return tuple(dict.fromkeys(name for name in names if not set("*?[") & set(name)))
+
+
 def price_for(upstream: Upstream, model: str) -> Price:
     """Returns the price of `model` (as asked for, or its alias) at `upstream`: of its exact name in `prices`, else of
     the first pattern, else `price`, else its provider's list price (models.yaml), else zero."""

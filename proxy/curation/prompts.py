@@ -37,11 +37,16 @@ class Prompts:
         for one that can't be used."""
         if folder is not None and not folder.is_dir():
             raise ValueError(f"{folder} is no folder with prompts")
-        self._prompts = {
-            (kind, language): _read(f"{kind}.{language}", folder)
-            for kind in get_args(JobKind)
-            for language in get_args(Language)
-        }
+        self._prompts: dict[tuple[JobKind, Language], Prompt] = {}
+        wrong: list[str] = []
+        for kind in get_args(JobKind):
+            for language in get_args(Language):
+                try:
+                    self._prompts[kind, language] = _read(f"{kind}.{language}", folder)
+                except ValueError as error:
+                    wrong.append(str(error))
+        if wrong:
+            raise ValueError("; ".join(wrong))
 
     def of(self, kind: JobKind, language: Language) -> Prompt:
         """Returns the prompt for a kind of job in a language."""

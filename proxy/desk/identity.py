@@ -22,9 +22,16 @@ class Identity:
         file, for one that can't be used."""
         if folder is not None and not folder.is_dir():
             raise ValueError(f"{folder} is no folder with rules")
-        self._texts: Mapping[Language, str] = {
-            language: _read(f"identity.{language}.md", folder) for language in get_args(Language)
-        }
+        texts: dict[Language, str] = {}
+        wrong: list[str] = []
+        for language in get_args(Language):
+            try:
+                texts[language] = _read(f"identity.{language}.md", folder)
+            except ValueError as error:
+                wrong.append(str(error))
+        if wrong:
+            raise ValueError("; ".join(wrong))
+        self._texts: Mapping[Language, str] = texts
 
     def rules(self, language: Language, names: tuple[str, ...]) -> str:
         """Returns the rules. `names`: of the tools as they are offered, in the order of `NAMES`."""

@@ -7,16 +7,16 @@ A browser tells the page's site (Sec-Fetch-Site, Origin) and the host name that 
 either. Other programs send Host alone.
 """
 
-import hmac
 import re
 from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
-from hashlib import blake2b, sha256
 from typing import Literal, TypeAlias
 from urllib.parse import urlsplit
 
 from proxy.config import Config, is_loopback
 from proxy.errors import ForeignHost, ForeignOrigin, Unauthorized
+from proxy.keys.book import KeyBook
+from proxy.keys.making import tenant_of
 from proxy.protocol import headers as wire_headers
 from proxy.types import Answer, Headers
 
@@ -36,30 +36,29 @@ KEYS = wire_headers.KEYS | {"cf-aig-authorization", "helicone-auth", "x-portkey-
 EXPOSED = (
     *("x-olvido-source", "x-olvido-session", "x-olvido-request", "x-olvido-tokens-original", "x-olvido-tokens-sent"),
     *("x-olvido-plan", "x-olvido-reuse", "x-request-id", "age", "retry-after"),
+    *(f"x-ratelimit-{what}-{unit}" for what in ("limit", "remaining", "reset") for unit in ("requests", "tokens")),
 )
 
 
 class Authenticator:
     """Authenticates requests, and derives their tenant."""
 
-    def __init__(self, config: Config, secret: bytes) -> None:
+    def __init__(self, config: Config, secret: bytes, keys: KeyBook | None = None) -> None:
+        """`keys`: None: those of the configuration alone."""
         self._secret = secret
-        self._own_keys = {key.key: key.name for key in config.auth.keys} if config.auth.mode == "keys" else None
+        self._keys = keys or KeyBook(config, secret)
 
     def tenant(self, headers: Headers) -> str:
         """Returns a keyed hash of the API key, 32 hex digits; the key itself goes no further. With own keys it is a
         hash of the key's name, so a key can be replaced without losing what is remembered. Raises Unauthorized."""
         credentials = _credentials(headers)
-        if self._own_keys is None:
-            return self._hash("key", "\n".join(credentials))
-        given = f"sha256:{sha256(credentials[0].encode()).hexdigest()}"
-        for known, name in self._own_keys.items():
-            if hmac.compare_digest(known, given):
-                return self._hash("name", name)
-        raise Unauthorized("Incorrect API key provided: it is none of those this proxy accepts.")
-
-    def _hash(self, kind: str, value: str) -> str:
-        return blake2b(f"{kind}:{value}".encode("utf-8", "replace"), key=self._secret, digest_size=16).hexdigest()
+        if not self._keys.checks:
+            return tenant_of("key", "\n".join(credentials), self._secret)
+        key = self._keys.find(credentials[0])
+        if key is None:
+            raise Unauthorized("Incorrect API key provided: it is none of those this proxy accepts.")
+        self._keys.use(key)
+        return self._keys.tenant(key)
 
 
 class OriginPolicy:

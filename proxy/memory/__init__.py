@@ -30,6 +30,7 @@ Facts, from a user message to a prompt:
     current.py        the facts that are valid now, as questions are compared with all of them at once; their lines
     choosing.py       those that go into a prompt, those that answer by themselves
     edits.py          facts in the hands of people: edits, merging from another place, export, a table
+    deriving.py       domain and key of a fact that a person writes down
     sources.py        where a fact comes from: the messages that said it
 
 What two statements say, and what a quotation states:

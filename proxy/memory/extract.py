@@ -59,6 +59,13 @@ def extract(*parts: str) -> tuple[Statement, ...]:
     return tuple(found[:STATEMENTS])
 
 
+def stated(text: str) -> Statement | None:
+    """Returns the statement that a text makes if all of it is one, however unsure that would be in a conversation: for
+    what a person writes down as a fact. None: it only asks, or says nothing."""
+    found = read(text)
+    return _statement(_Run(tuple(found))) if found else None
+
+
 def _is_of_parts(text: str) -> bool:
     """Tells whether a clause of one of the passages of `text` may be none of its own: beside enclosed text, or where a
     question is cut."""

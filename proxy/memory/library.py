@@ -24,6 +24,7 @@ from proxy.memory.watching import Beside, MemoryWatch, Unwatched
 from proxy.storage.base import ContentStore, ForeignWrites, StorageError, none_foreign
 from proxy.storage.erasures import base_of, of_base
 from proxy.storage.jobs import JobStore
+from proxy.storage.quality import QualityStore
 from proxy.storage.recollection import Archive, ArchiveChanges, FactStore, StateStore, StoredShelf, Wiped, WipeStore
 from proxy.tasks import Attempts, FairQueue, Tasks, in_slices
 from proxy.types import ArchivedTurn, ContextRead, Fact, PathState, Vector, VolatileBlock
@@ -63,6 +64,7 @@ class Library:
         tasks: Tasks,
         *,
         contents: ContentStore | None = None,
+        quality: QualityStore | None = None,
         undo: float = 0.0,
         on_fail_open: Callable[[str, str], None] = lambda _stage, _reason: None,
         on_forget: Callable[[], object] = lambda: None,
@@ -82,6 +84,7 @@ class Library:
         self._executor = executor
         self._tasks = tasks
         self._contents = contents
+        self._quality = quality
         self.wipes = wipes
         self._undo = undo  # seconds that a wipe can be undone
         self._on_fail_open = on_fail_open
@@ -393,8 +396,9 @@ class Library:
         await self._in_thread(partial(shelf.take, ArchiveChanges()))
 
     def _forget_contents(self, scope: str) -> None:
-        if self._contents is not None:
-            self._contents.forget(scope.partition("~")[0])  # without a conversation's own name, see Identity.memory
+        for texts in (self._contents, self._quality):
+            if texts is not None:
+                texts.forget(scope.partition("~")[0])  # without a conversation's own name, see Identity.memory
 
     def drop(self, scope: str) -> None:
         """Removes a scope that was erased, and those of its single conversations, from memory."""

@@ -4,6 +4,8 @@ catalogue.py  every Prometheus metric: name, meaning, labels
 labels.py     the possible values of the labels
 metrics.py    counts events
 merging.py    the metrics of several processes as one
+totals.py     the totals of the ledger, by model
+ledger.py     their reader, at each scrape
 siblings.py   the workers of one machine: whichever is scraped asks the others
 tally.py      adds up the events of requests until somebody looks
 logs.py       structured logs, without contents or keys

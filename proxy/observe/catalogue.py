@@ -14,13 +14,18 @@ from typing import Any, Literal, TypeVar, get_args
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics
 
 from proxy.observe.labels import (
+    ADDED_BY,
     FACT,
     JOB_RESULT,
+    LEDGER,
+    LIMIT,
     MEASURED,
     MECHANISM,
     MODEL,
     NONE,
     OPERATION,
+    QUALITY_SKIPPED,
+    QUALITY_WAY,
     RESULT,
     ROWS,
     SAVED_BY,
@@ -28,6 +33,7 @@ from proxy.observe.labels import (
     SHARED_REASON,
     SHARED_STATE,
     STAGE,
+    TOKENS,
     TOOL_CALL,
     TOOL_ROUND,
     UPSTREAM,
@@ -43,7 +49,7 @@ from proxy.types.desk import ToolName
 
 Metric = TypeVar("Metric", Counter, Gauge, Histogram)
 
-MOST_INITIAL = 12  # series of a metric that begin at 0
+MOST_INITIAL = 16  # series of a metric that begin at 0
 
 _SECONDS = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0)
 _UPSTREAM_SECONDS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0)
@@ -79,7 +85,9 @@ class Catalogue:
         self._children: dict[tuple[object, tuple[str, ...]], Any] = {}
         self.tally = Tally(self.registry, self.of)
         self._requests()
+        self._ledger()
         self._reuse()
+        self._quality()
         self._context()
         self._memory()
         self._upstreams()
@@ -120,7 +128,7 @@ class Catalogue:
             "Tokens. original: prompt as the client sent it; sent: prompt as it went upstream; cached: of these, held "
             "by the provider's prefix cache; billed: prompt tokens charged for; completion: generated upstream. "
             "measured says whether the upstream counted them or we estimated.",
-            {"kind": ("original", "sent", "cached", "billed", "completion"), "model": MODEL, "measured": MEASURED},
+            {"kind": TOKENS, "model": MODEL, "measured": MEASURED},
         )
         self.saved_tokens = self._counter(
             "olvido_saved_tokens",
@@ -155,6 +163,70 @@ class Catalogue:
             "olvido_fail_open",
             "Stages of ours that failed; the request went on without them.",
             {"stage": STAGE, "reason": "`deadline`, or the class of the exception"},
+        )
+
+    def _ledger(self) -> None:
+        """The totals of the ledger: they neither begin anew with a process nor add up over those that share it."""
+        whose = {"ledger": LEDGER, "model": MODEL}
+        self.ledger_requests = self._gauge(
+            "olvido_ledger_requests",
+            "Requests since the ledger began. exact, intent: answered from memory; upstream: all others.",
+            "max",
+            {"source": ("upstream", "exact", "intent"), **whose},
+        )
+        self.ledger_errors = self._gauge(
+            "olvido_ledger_errors",
+            "Of these, those with a status of 400 and above, or without a whole answer though the client waited.",
+            "max",
+            whose,
+        )
+        self.ledger_tokens = self._gauge(
+            "olvido_ledger_tokens",
+            "Tokens since the ledger began, of the kinds of olvido_tokens.",
+            "max",
+            {"kind": TOKENS, **whose},
+        )
+        self.ledger_reused_tokens = self._gauge(
+            "olvido_ledger_reused_tokens",
+            "Prompt and completion tokens of answers from memory since the ledger began: none was billed.",
+            "max",
+            whose,
+        )
+        self.ledger_context_tokens = self._gauge(
+            "olvido_ledger_context_tokens",
+            "Tokens left out of prompts or added to them since the ledger began: see olvido_context_tokens.",
+            "max",
+            {"mechanism": MECHANISM, **whose},
+        )
+        self.ledger_busted = self._gauge(
+            "olvido_ledger_prefix_busted_tokens",
+            "Tokens billed anew because of a fold since the ledger began: see olvido_prefix_busted_tokens.",
+            "max",
+            whose,
+        )
+        self.ledger_cost = self._gauge(
+            "olvido_ledger_cost_dollars",
+            "What the upstreams' prices make of the billed tokens, since the ledger began.",
+            "max",
+            whose,
+        )
+        self.ledger_saved = self._gauge(
+            "olvido_ledger_saved_cost_dollars",
+            "Saved against plain pass-through since the ledger began, by what saved it.",
+            "max",
+            {"mechanism": SAVED_BY, **whose},
+        )
+        self.ledger_added = self._gauge(
+            "olvido_ledger_added_cost_dollars",
+            "What requests cost beyond plain pass-through since the ledger began: see olvido_added_cost_dollars.",
+            "max",
+            {"mechanism": ADDED_BY, **whose},
+        )
+        self.ledger_since = self._gauge(
+            "olvido_ledger_since_seconds",
+            "Unix time of the first request of a model: to the minute for two hours, then to the hour or the day.",
+            "max",
+            whose,
         )
 
     def _reuse(self) -> None:
@@ -194,6 +266,20 @@ class Catalogue:
         )
         self.embed_batch = self._histogram(
             "olvido_embed_batch_texts", "Texts in one run of the embedding model.", (1, 2, 4, 8, 16, 32)
+        )
+
+    def _quality(self) -> None:
+        self.quality_pairs = self._counter(
+            "olvido_quality_pairs",
+            "Managed answers beside those of the same request as it was: held, or lost (the managed one is worse), by "
+            "what decided it.",
+            {"result": ("held", "lost"), "way": QUALITY_WAY},
+        )
+        self.quality_skipped = self._counter(
+            "olvido_quality_skipped",
+            "Requests that were drawn to be asked twice, and were not: the price is unknown, the day's money spent, "
+            "too many were under way, the upstream is left alone for now, it failed.",
+            {"reason": QUALITY_SKIPPED},
         )
 
     def _context(self) -> None:
@@ -323,6 +409,11 @@ class Catalogue:
             "Requests that were refused because of the web page that made them, or the name it found the proxy by.",
             {"reason": ("foreign_host", "foreign_origin")},
         )
+        self.limited = self._counter(
+            "olvido_limited",
+            "Requests that were refused since their key or end user was at a limit.",
+            {"whose": ("key", "user"), "limit": LIMIT},
+        )
         self.writer_queue = self._gauge("olvido_writer_queue", "Rows waiting to be written.", "sum")
         self.writer_lag = self._gauge(
             "olvido_writer_lag_seconds", "How long the oldest row has been waiting to be written.", "max"
@@ -337,6 +428,9 @@ class Catalogue:
             "olvido_storage_failing",
             "1 while a part of the storage cannot do its work: a full disk, say, while rows wait in the queue.",
             "max",
+        )
+        self.ready = self._gauge(
+            "olvido_ready", "1 while /readyz says 200; 0: rows may be lost. The least of all workers.", "min"
         )
         self.storage_seconds = self._histogram(
             "olvido_storage_seconds",

@@ -4,7 +4,7 @@
 
 import platform
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from typing import get_args
 
@@ -12,16 +12,21 @@ from prometheus_client import ProcessCollector
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
 from proxy.observe.catalogue import Catalogue
-from proxy.observe.labels import FACT, MOST_MODELS, SHARED_STATE
+from proxy.observe.labels import FACT, MECHANISM, MOST_MODELS, SAVED_BY, SHARED_STATE, TOKENS
 from proxy.observe.merging import Snapshot, exposition, merged, snapshot
 from proxy.observe.siblings import Gathered
+from proxy.observe.totals import Total
+from proxy.storage.base import OTHER
 from proxy.storage.database import DatabaseState, Shared
-from proxy.types import LedgerRow, Trail
+from proxy.types import LedgerRow, Sums, Trail
 from proxy.types.curation import OutcomeLine
 
 LONGEST_MODEL = 100  # characters
 BEAT = 0.5  # seconds between two measurements of the event loop's lag
 _MINUTE = round(60 / BEAT)  # looks
+# What begins at 0, of what could happen.
+EXPECTED_ERRORS = ("429", "500", "502", "503", "upstream_unreachable", "upstream_broken", "upstream_timeout", "cut")
+EXPECTED_STAGES = ("identify", "exact", "intent", "plan", "assemble")
 
 
 class Metrics(Catalogue):
@@ -32,6 +37,7 @@ class Metrics(Catalogue):
     def __init__(self) -> None:
         super().__init__()
         self._models: set[str] = set()
+        self._expected: set[str] = set()  # models that the configuration names
         self._late: deque[float] = deque(maxlen=_MINUTE)
         self._dropped: dict[str, int] = {}
         self._open: dict[str, bool] = {}  # breakers, by upstream
@@ -58,9 +64,46 @@ class Metrics(Catalogue):
 
     # --- what happens outside of a request's row ----------------------------------------------------------------------
 
+    def expect(self, models: Mapping[str, Sequence[str]]) -> None:
+        """Begins at 0 the series of what is configured, and of all other models: nobody could tell how much one has
+        grown that begins with a value. `models`: the names that the configuration has, by upstream."""
+        for upstream, names in models.items():
+            known = [name for name in names if self.model(name, served=True) == name]
+            self._expected.update(known)
+            for name in (*known, OTHER):
+                for source in ("upstream", "exact", "intent"):
+                    self.of(self.requests, upstream, name, source, "complete")
+                self.of(self.cost, upstream, name)
+                self._expect_model(name)
+            for kind in EXPECTED_ERRORS:
+                self.of(self.upstream_errors, upstream, kind)
+            for counter in (self.upstream_retries, self.upstream_fallbacks):
+                self.of(counter, upstream)
+            self.of(self.breaker_open, upstream)
+            for histogram in (self.upstream_seconds, self.first_byte_seconds):
+                self.of(histogram, upstream)
+        for stage in EXPECTED_STAGES:
+            self.of(self.stage_seconds, stage)
+            self.of(self.fail_open, stage, "deadline")
+
+    def _expect_model(self, name: str) -> None:
+        for kind in TOKENS:
+            self.of(self.tokens, kind, name, "true")
+        for mechanism in SAVED_BY:
+            self.of(self.saved_cost, mechanism, name)
+            self.of(self.saved_tokens, mechanism, name, "false" if mechanism == "context" else "true")
+        self.of(self.added_cost, "context", name)
+        self.of(self.busted_tokens, name)
+        for mechanism in MECHANISM:
+            self.of(self.context_tokens, mechanism, name)
+
     def failed_open(self, stage: str, reason: str) -> None:
         """Counts a stage that failed and was skipped."""
         self.of(self.fail_open, stage, reason).inc()
+
+    def refused_by_limit(self, whose: str, limit: str) -> None:
+        """Counts a request whose key or end user was at a limit."""
+        self.of(self.limited, whose, limit).inc()
 
     def embedded(self, texts: int, seconds: float) -> None:
         """Counts a run of the embedding model."""
@@ -129,6 +172,42 @@ class Metrics(Catalogue):
         for status in FACT:
             self.of(self.facts, status).set(facts.get(status, 0))
 
+    def totals(self, ledger: str, found: Mapping[str, Total]) -> None:
+        """Sets the totals of the ledger of this name, by model; those of configured models and of all others are told
+        before their first request."""
+        for name in {*self._expected, OTHER} - found.keys():
+            self._total(ledger, name, Total(0.0, Sums()))
+        for name, total in found.items():
+            self._total(ledger, name, total)
+
+    def _total(self, ledger: str, model: str, total: Total) -> None:
+        sums, whose = total.sums, (ledger, model)
+        reused = sums.reused_exact + sums.reused_intent
+        for source, count in (
+            ("upstream", sums.requests - reused),
+            ("exact", sums.reused_exact),
+            ("intent", sums.reused_intent),
+        ):
+            self.of(self.ledger_requests, source, *whose).set(count)
+        for kind, tokens in (
+            ("original", sums.tokens_original + sums.tokens_reused_prompt),
+            ("sent", sums.tokens_sent),
+            ("cached", sums.tokens_cached),
+            ("billed", sums.tokens_billed),
+            ("completion", sums.tokens_completion),
+        ):
+            self.of(self.ledger_tokens, kind, *whose).set(tokens)
+        for mechanism in SAVED_BY:
+            self.of(self.ledger_saved, mechanism, *whose).set(getattr(sums, f"saved_{mechanism}"))
+        self.of(self.ledger_reused_tokens, *whose).set(sums.tokens_reused)
+        for mechanism in MECHANISM:
+            self.of(self.ledger_context_tokens, mechanism, *whose).set(getattr(sums, mechanism))
+        self.of(self.ledger_busted, *whose).set(sums.tokens_busted)
+        self.of(self.ledger_errors, *whose).set(sums.errors)
+        self.of(self.ledger_cost, *whose).set(sums.cost)
+        self.of(self.ledger_added, "context", *whose).set(sums.added_context)
+        self.of(self.ledger_since, *whose).set(total.since)
+
     # --- a request's row ----------------------------------------------------------------------------------------------
 
     def model(self, name: str, *, served: bool) -> str:
@@ -137,7 +216,7 @@ class Metrics(Catalogue):
         if name in self._models:
             return name
         if not served or len(self._models) >= MOST_MODELS or len(name) > LONGEST_MODEL:
-            return "other"
+            return OTHER
         self._models.add(name)
         return name
 

@@ -8,6 +8,7 @@ tool_loop.py    an answer in which the model calls tools of ours: round after ro
 tool_stream.py  for it: the answer as a stream, on its way to the client
 tool_turns.py   for it: the decision after each round, and what is kept of it
 tool_rounds.py  for it: the upstream calls of such an answer, their prompts and accounts
+limits.py       for limits of keys and end users: what a request may come to, estimated
 record.py       after the answer: ledger, metrics, session, stored answer, what was said; scopes that were answered
 ledger.py       for it: the row of costs and savings, and the contents where they are kept
 commanding.py   commands as whole messages (/remember, /clear, …), carried out and answered by the system
@@ -21,6 +22,7 @@ desk_reset.py   a person's word on a desk: reset, confirmation, pins
 unmanaged.py    requests to other routes, on their way through: what is noticed of them, and their rows in the ledger
 own_requests.py requests of our own: the upstream's answer for a sample of the reused ones; the judge of reuse
 memory_model.py for it: the model that memory asks, behind an upstream
+mirror.py       for it: a sample of managed requests asked once more as they were, and both answers compared
 """
 
 from concurrent.futures import Executor
@@ -31,12 +33,17 @@ from proxy.context.planner import Planner
 from proxy.curation.working import Curator
 from proxy.files.serving import Files
 from proxy.http.access import Authenticator, OriginPolicy
+from proxy.keys.book import KeyBook
+from proxy.keys.limiting import Limiter
+from proxy.keys.limits import with_room
 from proxy.memory.learn import Learner, Obedience
 from proxy.memory.library import Library
+from proxy.observe.ledger import LedgerTotals
 from proxy.observe.metrics import Metrics
 from proxy.pipeline.commanding import Commander
 from proxy.pipeline.desk import Desks
 from proxy.pipeline.ending_sessions import Ends
+from proxy.pipeline.mirror import Mirror
 from proxy.pipeline.own_requests import Verifier
 from proxy.pipeline.record import AnsweredScopes, Recorder
 from proxy.pipeline.unmanaged import Unmanaged
@@ -57,9 +64,12 @@ class Services:
 
     config: Config
     authenticator: Authenticator
+    keys: KeyBook
+    limiter: Limiter
     origins: OriginPolicy
     router: Router
     metrics: Metrics
+    totals: LedgerTotals
     answered: AnsweredScopes
     chains: Chains
     intent: Intent
@@ -81,11 +91,13 @@ class Services:
     counter: TokenCounter
     storage: Storage
     shared: SharedState
+    mirror: Mirror | None = None  # None: no answer is compared
     patience: float = 1.0  # factor of the deadlines of all stages
 
     async def close(self) -> None:
         """Drains background work, writes queued rows, and closes what is open."""
         self.storage.stop()
+        self.keys.stop()
         self.ends.stop()
         if self.curator is not None:
             self.curator.stop()
@@ -118,6 +130,7 @@ class RequestContext:
     directives: Directives
     route: Route
     identity: Identity = field(init=False)
+    room: Headers = ()  # that limits leave, for the answer
     own: Identity | None = None  # with the links of all messages, where some are left out
 
     def exchange(self, miss: ReuseMiss, plan: Plan, upstream: str) -> Exchange:
@@ -141,4 +154,5 @@ class RequestContext:
             ("x-olvido-tokens-sent", str(plan.tokens.sent)),
             ("x-olvido-plan", done),
         )
-        return Answer(answer.status, (*answer.headers, *ours), answer.body, answer.source, answer.api)
+        headers = (*with_room(answer.headers, self.room), *ours)
+        return Answer(answer.status, headers, answer.body, answer.source, answer.api)

@@ -6,7 +6,8 @@
                      session            …        to be    cache   index                            (after the answer)
                                                  forgotten
 
-A command to forget is obeyed in every mode, and is answered from no memory: it goes from `obey` to `plan`. A message
+Where keys or end users have limits, a request is counted once it is parsed, and refused above them (limits.py). A
+command to forget is obeyed in every mode, and is answered from no memory: it goes from `obey` to `plan`. A message
 that is nothing but a command (`memory.commands`) is answered by the system; from there on the request is as if earlier
 ones, and what a `/clear` has cleared, had never been said. Where the model manages its own memory (`memory.tools`), its
 desk is opened before the prompt is planned, and the tools are run while the answer is forwarded (tool_loop.py); what is
@@ -27,7 +28,7 @@ from proxy.desk.running import ToolRunner
 from proxy.errors import FAILED, BadRequest, InvalidJson, OlvidoError
 from proxy.memory import commands
 from proxy.memory.commands import Order
-from proxy.pipeline import RequestContext, Services, commanding, tool_loop
+from proxy.pipeline import RequestContext, Services, commanding, limits, tool_loop
 from proxy.pipeline.commanding import Given
 from proxy.pipeline.desk import OpenDesk
 from proxy.protocol import apis
@@ -92,6 +93,8 @@ async def handle(incoming: Incoming, services: Services, read: Callable[[bytes],
     route = services.router.route(request.model)
     directives = _within_api(request, read_directives(incoming.headers), route.upstream)
     context = RequestContext(incoming, services, attempts, offload, started, request, directives, route)
+    if services.limiter.is_on:
+        await limits.admit(context)
     if not is_readable:
         return await _pass_on(context)
     BEGUN.set(None)
@@ -453,13 +456,18 @@ async def _forward(context: RequestContext, exchange: Exchange, runner: ToolRunn
         plan = made[upstream].plan if upstream in made else exchange.plan
         return exchange if plan is exchange.plan else replace(exchange, plan=plan)
 
+    def report(delivery: Delivery) -> None:
+        services.recorder.delivered(sent(delivery.upstream), delivery, attempts)
+        if services.mirror is not None:
+            services.mirror.sample(sent(delivery.upstream), delivery)
+
     answer = await forward.forward(
         exchange.request,
         context.incoming.headers,
         context.route,
         prompt_for,
         query=context.incoming.query,
-        report=lambda delivery: services.recorder.delivered(sent(delivery.upstream), delivery, attempts),
+        report=report,
         metrics=services.metrics,
     )
     return context.labelled(answer, sent(next(reversed(made))))

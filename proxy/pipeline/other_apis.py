@@ -159,6 +159,7 @@ async def messages(incoming: Incoming, services: Services) -> Answer:
     try:
         return await _messages(incoming, services)
     except OlvidoError as error:
+        services.limiter.release(incoming.request_id)  # no row will settle it
         return message_output.told_error(error.answer(), incoming.request_id)
 
 

@@ -1,6 +1,7 @@
 """Requests that the proxy makes itself, in the background: a sample of those that were answered by intent, to verify
-them, and questions to the judge of reuse (those to the model of memory: `memory_model.py`). They are paid for: the
-ledger has a row for each, with `verify`, `judge` or `memory` for a reason.
+them, and questions to the judge of reuse, or of quality (those to the model of memory: `memory_model.py`; managed
+requests as they were: `mirror.py`). They are paid for: the ledger has a row for each, with `verify`, `judge`,
+`quality_judge`, `memory` or `quality` for a reason.
 """
 
 import random
@@ -12,7 +13,7 @@ from typing import Any
 import msgspec
 
 from proxy.config import Upstream, price_for
-from proxy.config.model import IntentReuse, Judge
+from proxy.config.model import IntentReuse, Judge, QualityJudge
 from proxy.context import layout
 from proxy.embedding import Embedder
 from proxy.errors import UpstreamError
@@ -145,9 +146,12 @@ class Verifier:
 
 
 class UpstreamJudge:
-    """A `JudgeModel` behind the upstream that the configuration names, without its fallbacks."""
+    """A `JudgeModel` behind the upstream that the configuration names, without its fallbacks. `reason`: of its rows in
+    the ledger."""
 
-    def __init__(self, config: Judge, router: Router, requests: OwnRequests) -> None:
+    def __init__(
+        self, config: Judge | QualityJudge, router: Router, requests: OwnRequests, *, reason: str = "judge"
+    ) -> None:
         upstream = router.named(config.upstream)
         # OpenAI's newer models know no `max_tokens`, and none but their own temperature.
         limit = "max_completion_tokens" if upstream.config.dialect == "openai" else "max_tokens"
@@ -155,6 +159,7 @@ class UpstreamJudge:
         self._route = Route(upstream)
         self._price = price_for(upstream.config, config.model)
         self._requests = requests
+        self._reason = reason
 
     def most(self, body: bytes) -> float:
         """As for a `JudgeModel`: no text has more tokens than bytes."""
@@ -174,7 +179,7 @@ class UpstreamJudge:
         incoming = replace(incoming, headers=HEADERS, body=body, query="")
         identity = replace(identity, chain=chain_of(identity.scope.id, request.messages))
         plan = await self._requests.plan(request, identity, self._route.upstream.config)
-        answer, _ = await self._requests.send("judge", incoming, request, identity, plan, self._route, attempts)
+        answer, _ = await self._requests.send(self._reason, incoming, request, identity, plan, self._route, attempts)
         if not isinstance(answer.body, bytes):
             await answer.body.aclose()  # nobody asked for a stream, nor for as much as that
             return None

@@ -59,6 +59,8 @@ Remember = Callable[[Exchange, Asked, StoredAnswer, str | None], Coroutine[Any, 
 # Stores the contents of a request and its answers, for display.
 Keep = Callable[[Exchange, Sequence[Message]], None]
 
+Settle = Callable[[LedgerRow], object]
+
 OnRecord = Callable[[str], Awaitable[bool]]  # returns True if storage has rows of a scope; may raise StorageError
 MOST_SCOPES = 50_000  # about 150 bytes each; one that was dropped is looked up in storage once more
 
@@ -115,6 +117,7 @@ class Recorder:
     tasks: Tasks
     executor: Executor
     ttl: float  # seconds for which an answer is kept for identical requests
+    settle: Settle = lambda _row: None  # for limits of keys and end users
     keep: Keep | None = None  # None: contents are not kept
     ends: Ends | None = None
 
@@ -256,6 +259,7 @@ class Recorder:
         if self.storage.database.erasures.is_over(row.scope):
             row = replace(row, scope=UNANSWERED, session=UNANSWERED)
         self.storage.ledger.append(row)
+        self.settle(row)
         if row.route == MANAGED_ROUTE:
             self.metrics.recorded(row)
         else:

@@ -119,7 +119,10 @@ class Rounds:
                 upstream_seconds=sum(each.upstream_seconds for each in self.deliveries),
                 first_byte_seconds=self.deliveries[0].first_byte_seconds,
             )
-        self.context.services.recorder.delivered(self.sent, delivery, self.context.attempts)
+        services = self.context.services
+        services.recorder.delivered(self.sent, delivery, self.context.attempts)
+        if services.mirror is not None:
+            services.mirror.sample(self.sent, delivery)
 
     @property
     def _candidates(self) -> tuple[Upstream, ...]:

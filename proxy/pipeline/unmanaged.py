@@ -12,7 +12,7 @@ from proxy.config import price_for
 from proxy.conversation.identify import end_user
 from proxy.observe.metrics import Metrics
 from proxy.pipeline.ledger import cost_of
-from proxy.pipeline.record import DEADLINE, AnsweredScopes
+from proxy.pipeline.record import DEADLINE, AnsweredScopes, Settle
 from proxy.protocol import headers as wire_headers
 from proxy.protocol.headers import read_directives
 from proxy.protocol.routes import MOST_MODEL, model_in, route_of, usage_in
@@ -84,6 +84,7 @@ class Unmanaged:
     router: Router
     tasks: Tasks
     executor: Executor
+    settle: Settle = lambda _row: None
 
     def begin(self, request_id: str, method: str, path: str, headers: Headers, tenant: str) -> Passage:
         """Returns a request that is about to go to the first upstream."""
@@ -134,6 +135,7 @@ class Unmanaged:
 
     def _write(self, row: LedgerRow) -> None:
         self.storage.ledger.append(row)
+        self.settle(row)
         self.metrics.passed_through(row)
 
 

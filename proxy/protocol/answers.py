@@ -13,6 +13,7 @@ import msgspec
 
 from proxy.protocol.message import message
 from proxy.types import Json, Language, Message, Usage
+from proxy.types.quality import Said
 
 _TOO_MANY = 2**53  # tokens; a larger count is an error of the upstream's, and beyond JSON's integers
 _GAP = "\n\n"  # behind the disclaimer
@@ -63,6 +64,20 @@ def first_text(completion: Mapping[str, Json]) -> str:
             return content
         case _:
             return ""
+
+
+def said_of(completion: Mapping[str, Json] | None) -> Said | None:
+    """The first choice as it is compared with another answer; None if there is none."""
+    said = next(iter(answers_of(completion)), None)
+    if said is None:
+        return None
+    match _choices(completion or {}):
+        case [{"finish_reason": "length"}, *_]:
+            is_cut = True
+        case _:
+            is_cut = False
+    calls = tuple((call.name, call.arguments or "") for call in said.tool_calls)
+    return Said(said.text, calls, is_cut)
 
 
 def generated_text(completion: Mapping[str, Json] | None) -> str:

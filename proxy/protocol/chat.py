@@ -92,6 +92,11 @@ class ChatCompletionRequest:
         return 1 if n is None else n if isinstance(n, int | float) else 0
 
     @property
+    def answer_limit(self) -> int | None:
+        limits = (self.fields.get(name) for name in ("max_completion_tokens", "max_tokens"))
+        return next((limit for limit in limits if isinstance(limit, int) and not isinstance(limit, bool)), None)
+
+    @property
     def sampling(self) -> Sampling:
         temperature, seed = self.fields.get("temperature"), self.fields.get("seed")
         return Sampling(
@@ -153,6 +158,13 @@ class ChatCompletionRequest:
     @property
     def beside(self) -> Mapping[str, Json]:
         return {name: value for name in BILLED if (value := self.fields.get(name))}
+
+    @property
+    def most_tokens(self) -> int | None:
+        for name in ("max_completion_tokens", "max_tokens"):
+            if isinstance(most := self.fields.get(name), int) and not isinstance(most, bool) and most > 0:
+                return most
+        return None
 
     @property
     def session_hint(self) -> tuple[str, SessionSource] | None:

@@ -32,6 +32,7 @@ ALWAYS_DECODED = 4 * 2**20  # bytes; a body of this size cannot have too many
 MAX_MODEL = 500
 # Fields that `glimpse` reads.
 _GLIMPSED = ("model", "stream", "stream_options", "user", "safety_identifier", "prompt_cache_key", "metadata")
+_STREAMING = frozenset({"stream", "stream_options"})
 _OUT_OF_RANGE = "Number out of range"  # msgspec's message for a number beyond a double
 
 
@@ -135,6 +136,15 @@ def with_changes(
 def without(body: bytes, names: Sequence[str]) -> bytes:
     """Returns a body without the fields of these names."""
     return _encoder.encode({name: value for name, value in _top_level.decode(body).items() if name not in names})
+
+
+def unstreamed(request: ChatRequest) -> ChatRequest:
+    """Returns the request for its whole answer at once; every other byte stays."""
+    if not request.stream:
+        return request
+    parts = {name: raw for name, raw in _top_level.decode(request.raw).items() if name not in _STREAMING}
+    fields = {name: value for name, value in request.fields.items() if name not in _STREAMING}
+    return ChatCompletionRequest(_encoder.encode(parts), fields, tuple(request.messages), request.model, stream=False)
 
 
 def glimpse(body: bytes) -> ChatRequest | None:

@@ -1,7 +1,7 @@
-"""The command `olvido replay FILE.jsonl`. The report goes to standard output, complaints to standard error. Exit status
-0: there is a report; 1: no line could be used, or the file not be read.
+"""The command `olvido replay FILE…`. The report goes to standard output, complaints and progress to standard error.
+Exit status 0: there is a report; 1: no entry could be used, or a file not be read.
 
-The report is rendered as text for people (`as_text`, `shown`) or as JSON (`as_json`).
+The report is rendered as sentences (`headline`), with tables on demand (`as_text`, `shown`), or as JSON (`as_json`).
 """
 
 import argparse
@@ -10,7 +10,7 @@ import os
 import sys
 import time
 from collections.abc import Iterable, Sequence
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -21,12 +21,16 @@ from proxy import config as configuration
 from proxy.config import Config
 from proxy.memory.edits import plain
 from proxy.observe import logs
-from proxy.replay.reading import Logged, Skipped, read
+from proxy.protocol.request import parse
+from proxy.replay import headline
+from proxy.replay.files import log_of
+from proxy.replay.progress import Progress
+from proxy.replay.providers import upstreams_for
+from proxy.replay.reading import Logged, Skipped
 from proxy.replay.report import Costs, Replayed, Report, Total
-from proxy.replay.running import open_resources, replay_config, replayed
+from proxy.replay.running import RATIOS, open_resources, replay_config, replayed
 
 STANDARD = Path("-")  # standard input
-EVERY = 25  # requests between two reports of progress
 ALL = "all"
 NOTES = (
     "Tokens are counted by the o200k ranks; your provider's own count may differ by some per cent.",
@@ -37,43 +41,64 @@ NOTES = (
     "Requests without a key, a user or a session are taken to be one customer's.",
     "Worst: of the conversation in which it is highest, what was paid by then against pass-through, at any point.",
 )
+HINT = "--details tells tokens and costs by model and mechanism, and what is assumed; --show every prompt."
 _LEFT_OUT = ("window", "capped", "tools", "elided", "pruned")
 _ADDED = ("summaries", "facts", "recall", "desk")
 _COSTS = ("", "pass-through", "sliding 6", "olvido", "olvido/pass-through", "worst")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Runs the command; returns its exit status."""
+    """Runs the command; returns its exit status. Raises ConfigError."""
     config = configuration.load(options.config, os.environ)
     logs.setup("warning", "text")
+    progress = Progress(sys.stderr)
+    progress.say("reading")
     try:
-        requests, skipped = _requests(options.file)
-    except OSError as error:
-        _complain(f"{options.file}: {error.strerror}")
+        requests, skipped = log_of([_read(file) for file in options.files])
+    except (OSError, ValueError) as error:
+        progress(1, 1)
+        _complain(f"{error.filename}: {error.strerror}" if isinstance(error, OSError) else str(error))
         return 1
-    for each in skipped:
-        _complain(f"{options.file}, line {each.line}: {each.why}; skipped")
+    names = ", ".join(map(str, options.files))
     if not requests:
-        _complain(f"{options.file}: no line is a request")
+        progress(1, 1)
+        _complain(f"{names}: no entry is a chat completion")
+        if told := headline.skipped_line(skipped, 0):
+            _complain(told)
         return 1
+    if options.config is None:
+        config = config.model_copy(update={"upstreams": upstreams_for(_models(requests))})
+    report = asyncio.run(_report(options, config, requests, progress))
     with suppress(BrokenPipeError):
-        _write(_rendered(asyncio.run(_report(options, config, requests)), skipped, options))
+        _write(_rendered(report, skipped, options))
     return 0
 
 
-def _requests(file: Path) -> tuple[list[Logged], list[Skipped]]:
-    with nullcontext(sys.stdin.buffer) if file == STANDARD else file.open("rb") as lines:
-        said = list(read(lines))
-    return [each for each in said if isinstance(each, Logged)], [each for each in said if isinstance(each, Skipped)]
+def _read(file: Path) -> bytes:
+    """Raises OSError, with the file's name."""
+    return sys.stdin.buffer.read() if file == STANDARD else file.read_bytes()
 
 
-async def _report(options: argparse.Namespace, config: Config, requests: Sequence[Logged]) -> Report:
+def _models(requests: Iterable[Logged]) -> set[str]:
+    return {parse(each.body).model for each in requests}
+
+
+async def _report(
+    options: argparse.Namespace, config: Config, requests: Sequence[Logged], progress: Progress
+) -> Report:
     config = replay_config(config)
+    progress.say("getting ready")
     async with open_resources(config, embedding=not options.no_embedding) as resources:
         if resources.embedder.state == "failed":
             _complain(f"no embedding, old turns are found by their words alone: {resources.embedder.detail}")
         return await replayed(
-            requests, config, resources=resources, now=time.time(), details=options.show, progress=_progress
+            requests,
+            config,
+            resources=resources,
+            ratios=RATIOS if options.details or options.json else (),
+            now=time.time(),
+            details=options.show,
+            progress=progress,
         )
 
 
@@ -81,13 +106,11 @@ def _rendered(report: Report, skipped: Sequence[Skipped], options: argparse.Name
     if options.json:
         return msgspec.json.encode(as_json(report, skipped)) + b"\n"
     prompts = "".join(f"{shown(each)}\n" for each in report.requests) if options.show else ""
-    return (prompts + as_text(report, skipped)).encode("utf-8", "replace")
-
-
-def _progress(done: int, of: int) -> None:
-    if sys.stderr.isatty() and (done % EVERY == 0 or done == of):
-        sys.stderr.write(f"\r{done:,} of {of:,} …" + ("\r\x1b[K" if done == of else ""))
-        sys.stderr.flush()
+    said = headline.sentences(report)
+    if told := headline.skipped_line(skipped, len(report.requests)):
+        said.append(f"{told}.")
+    end = f"\n{as_text(report)}" if options.details else f"{HINT}\n"
+    return (prompts + "\n".join(said) + "\n" + end).encode("utf-8", "replace")
 
 
 def _write(rendered: bytes) -> None:
@@ -114,13 +137,13 @@ def as_json(report: Report, skipped: Sequence[Skipped]) -> dict[str, Any]:
     }
 
 
-def as_text(report: Report, skipped: Sequence[Skipped]) -> str:
+def as_text(report: Report) -> str:
     """Renders the report as tables."""
     totals = {**report.by_model, ALL: report.total}
     if len(totals) == 2:
         totals.pop(ALL)
     blocks = [
-        _headline(report, skipped),
+        _found(report),
         _table(
             ("", "requests", "conversations", "sent by you", "would be sent", "less", "over budget", "fail open"),
             map(_tokens, totals.items()),
@@ -157,14 +180,9 @@ def shown(request: Replayed) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _headline(report: Report, skipped: Sequence[Skipped]) -> str:
+def _found(report: Report) -> str:
     found = f"by words and meaning ({report.embedding})" if report.embedding else "by their words alone"
-    line = f"{_count(len(report.requests), 'request')} replayed, old turns found {found}"
-    return f"{line}; {_count(len(skipped), 'line')} skipped" if skipped else line
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
+    return f"Old turns were found {found}."
 
 
 def _tokens(named: tuple[str, Total]) -> tuple[str, ...]:

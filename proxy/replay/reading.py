@@ -1,6 +1,6 @@
-"""Parses logs of requests, a JSON object a line: the bare body of a chat completion, or an object that has it as `body`
-or `request`, with what else is known. Gateways write many such formats; what they have in common is read, the rest
-is ignored. Then puts the requests in order, with the answers that they got."""
+"""Parses entries of logs: the bare body of a chat completion, or an object that has it as `body` or `request`, with
+what else is known; formats that name it otherwise are in `gateways`. What they have in common is read, the rest is
+ignored. Then puts the requests in order, with the answers that they got."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,6 +14,7 @@ from proxy.protocol import headers as wire_headers
 from proxy.protocol.chat import Chains
 from proxy.protocol.message import message
 from proxy.protocol.request import parse
+from proxy.replay.gateways import NO_BODY, NO_MESSAGES, NO_OBJECT, Unusable, plain, translated, unfolded
 from proxy.types import Headers, Message
 
 # Names of the fields in logs: ours, LiteLLM's, others'; the first that is present counts.
@@ -28,14 +29,11 @@ HEADERS = "headers"
 
 # A body at top level is the line without these; `user` is a field of the body itself.
 _OURS = frozenset((*BODIES, *TIMES, *SESSIONS, *KEYS, *ANSWERS, *SETTINGS, HEADERS, "end_user", "user_id"))
+SESSION = "x-olvido-session"
 SECONDS_APART = 1.0  # between requests without a time
 _MILLISECONDS = 1e11  # larger numbers are milliseconds: as seconds, this is the year 5138
 
 _object = msgspec.json.Decoder(dict[str, msgspec.Raw])
-
-
-class Unusable(ValueError):
-    """The reason for which a line is skipped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +46,7 @@ class Logged:
     key: str = ""  # identifies the customer: a key, its hash or a name
     headers: Headers = ()
     answer: Message | None = None  # the assistant message that it got
+    name: str = ""  # by which its answer, in another entry, names it
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,16 +57,36 @@ class Skipped:
     why: str
 
 
-def read(lines: Iterable[bytes]) -> Iterator[Logged | Skipped]:
-    """Parses each line; empty ones are ignored."""
-    for number, line in enumerate(lines, 1):
-        text = line.removeprefix(b"\xef\xbb\xbf").strip()
-        if not text:
-            continue
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """The answer to a request of another entry."""
+
+    line: int
+    name: str
+    answer: Message
+
+
+def read(text: bytes, number: int) -> Iterator[Logged | Skipped | Answered]:
+    """Parses the entries of a line or an element: one, unless it is a page or a trace. `number`: its own, from 1."""
+    try:
+        top = _object.decode(text)
+    except (ValueError, RecursionError):
+        yield Skipped(number, NO_OBJECT)
+        return
+    for entry in unfolded(top):
         try:
-            yield _logged(text, number)
+            answer = _answer_of_another(entry, number)
+            yield _logged(entry, number) if answer is None else answer
         except (Unusable, BadRequest) as error:
             yield Skipped(number, str(error))
+
+
+def _answer_of_another(entry: Mapping[str, msgspec.Raw], number: int) -> Answered | None:
+    """The line of a batch's output, whose request is a line of its input."""
+    if not (name := _word(plain(entry.get("custom_id")))) or "body" in entry:
+        return None
+    found = _answer(plain(entry.get("response")))
+    return Answered(number, name, message(found[0])) if found else None
 
 
 def in_order(requests: Sequence[Logged], now: float) -> tuple[Logged, ...]:
@@ -105,29 +124,27 @@ def _user(headers: Headers) -> str:
     return wire_headers.get(headers, "x-olvido-user") or ""
 
 
-def _logged(line: bytes, number: int) -> Logged:
-    try:
-        top = _object.decode(line)
-    except (ValueError, RecursionError):
-        raise Unusable("it is not a JSON object") from None
+def _logged(entry: Mapping[str, msgspec.Raw], number: int) -> Logged:
+    top = translated(entry)
     wrapped = _first(top, BODIES)
     body = _without_envelope(top) if wrapped is None else _unwrapped(wrapped)
     answer = _answer(_decoded(_first(top, ANSWERS)))
     body = _completed(body, top, answer)
-    raw = msgspec.json.encode(body)
-    parse(raw)  # raises BadRequest for what no upstream would have taken
+    encoded = msgspec.json.encode(body)
+    parse(encoded)  # raises BadRequest for what no upstream would have taken
     headers = [*_headers(_decoded(top.get(HEADERS)))]
-    names = [("x-olvido-session", SESSIONS)] + ([("x-olvido-user", USERS)] if wrapped is not None else [])
+    names = [(SESSION, SESSIONS)] + ([("x-olvido-user", USERS)] if wrapped is not None else [])
     for header, given in names:
         if (value := _word(_decoded(_first(top, given)))) and wire_headers.get(tuple(headers), header) is None:
             headers.append((header, value))
     return Logged(
-        body=raw,
+        body=encoded,
         line=number,
         at=_time(_decoded(_first(top, TIMES))),
         key=_key(top, headers),
         headers=tuple(headers),
         answer=message(answer[0]) if answer else None,
+        name=_word(plain(entry.get("custom_id"))),
     )
 
 
@@ -139,14 +156,14 @@ def _decoded(raw: msgspec.Raw | None) -> Any:
     try:
         return None if raw is None else msgspec.json.decode(raw)
     except (ValueError, RecursionError):
-        raise Unusable("it is not a JSON object") from None
+        raise Unusable(NO_OBJECT) from None
 
 
 def _parts(raw: msgspec.Raw) -> dict[str, msgspec.Raw]:
-    return _object.decode(_plain(raw))
+    return _object.decode(_unquoted(raw))
 
 
-def _plain(raw: msgspec.Raw) -> msgspec.Raw:
+def _unquoted(raw: msgspec.Raw) -> msgspec.Raw:
     """Returns a value that may be written as a string of JSON."""
     return msgspec.Raw(str(_decoded(raw)).encode()) if bytes(raw).startswith(b'"') else raw
 
@@ -156,12 +173,12 @@ def _unwrapped(raw: msgspec.Raw) -> dict[str, msgspec.Raw]:
         parts = _parts(raw)
         return parts if "messages" in parts or "body" not in parts else _parts(parts["body"])
     except (ValueError, RecursionError):
-        raise Unusable("its body is not a JSON object") from None
+        raise Unusable(NO_BODY) from None
 
 
 def _without_envelope(top: Mapping[str, msgspec.Raw]) -> dict[str, msgspec.Raw]:
     if "messages" not in top:
-        raise Unusable("it has neither a body nor messages")
+        raise Unusable(NO_MESSAGES)
     return {name: raw for name, raw in top.items() if name not in _OURS}
 
 
@@ -177,7 +194,7 @@ def _completed(
     if "model" not in whole and answer is not None and answer[1]:
         whole["model"] = msgspec.Raw(msgspec.json.encode(answer[1]))
     if "messages" in whole:
-        whole["messages"] = _plain(whole["messages"])
+        whole["messages"] = _unquoted(whole["messages"])
     return whole
 
 
@@ -185,7 +202,8 @@ def _answer(given: Any) -> tuple[Mapping[str, Any], str] | None:
     """The assistant message, and the model that is named beside it. None if there is none, or several."""
     match given:
         case str(said) if said.strip():
-            return {"role": "assistant", "content": said}, ""
+            inner = plain(msgspec.Raw(said.encode(errors="replace"))) if said.startswith("{") else None
+            return (_answer(inner) if inner is not None else None) or ({"role": "assistant", "content": said}, "")
         case {"body": dict(body)}:
             return _answer(body)
         case {"choices": [{"message": dict(said)}], **rest}:

@@ -2,9 +2,11 @@
 `sqlite/` (a file, or memory, or one that keeps nothing) and `postgres/`, which pass the same contract tests.
 `redis/` has what several processes share.
 
-base.py          SessionStore, Ledger, AnswerCache, ReuseStore, Accounts, ContentStore, and the errors of storage
+base.py          SessionStore, Ledger, AnswerCache, ReuseStore, Accounts, AliasStore, ContentStore; errors of storage
 recollection.py  FactStore, Archive, StateStore, WipeStore: the stores of memory
 jobs.py          JobStore: jobs of memory's model, what they cost and what they have made
+keys.py          KeyStore: keys that were given out, and sums by the day of their owners
+quality.py       QualityStore: managed answers beside those of the same request as it was, and what comparing costs
 desk.py          DeskStore: tapes, events and documents of memory that the model manages itself
 opening.py       opens the storage that the configuration asks for, and does without what can't be opened
 folder.py        private files of the storage folder: the secret that tenants are hashed with, ended admin cookies

@@ -23,17 +23,19 @@ Errors, so that no caller has to know sqlite3's or diskcache's:
     └── SecretUnsafe         the tenant secret is readable by others, damaged, or cannot be kept
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, Protocol, get_args
 
 from proxy.types import (
+    ANY_ROW,
     Bucket,
     Contents,
     Judgement,
     LedgerRow,
     ReuseDecision,
     ReuseEntry,
+    RowFilter,
     SessionCard,
     StoredAnswer,
     Sums,
@@ -245,9 +247,15 @@ class Accounts(Protocol):
         session: str | None = None,
         before: int | None = None,
         limit: int = 100,
+        like: RowFilter = ANY_ROW,
+        first: int = 0,
     ) -> list[tuple[int, LedgerRow]]:
         """Returns ledger rows with their numbers, which grow as rows are written: the newest before number `before`,
-        newest first."""
+        newest first. `like`: those alone. `first`: none below this number is looked at."""
+
+    async def number_at(self, at: float) -> int:
+        """Returns the number of the first row from `at` on, as far as rows are written in the order of time; the number
+        after the newest if there is none."""
 
     async def row(self, request_id: str, scope: str | None = None) -> LedgerRow | None:
         """Returns the row of a request, or None."""
@@ -266,8 +274,23 @@ class Accounts(Protocol):
     ) -> list[SessionCard]:
         """Returns conversations whose last request was before `before`, latest first."""
 
+    async def questions(self, sessions: Collection[tuple[str, str]]) -> Mapping[tuple[str, str], str]:
+        """Returns the beginning of the first question of each conversation (scope, session) that has one in the
+        archive."""
+
     async def turns(self, scope: str, session: str, limit: int = 2_000) -> list[TurnCard]:
         """Returns the newest `limit` archived turns of a conversation, of all its branches, oldest first."""
+
+
+class AliasStore(Protocol):
+    """The names that people have given to scopes, for display. They are erased with their scope."""
+
+    async def all(self) -> Mapping[str, str]:
+        """Returns the alias of every scope that has one."""
+
+    async def put(self, scope: str, alias: str) -> None:
+        """Gives a scope an alias, "" to take it away. A scope of which nothing is kept gets none. Raises
+        StorageError."""
 
 
 class ContentStore(Protocol):
@@ -283,6 +306,10 @@ class ContentStore(Protocol):
 
     async def get(self, scope: str, request_id: str) -> Contents | None:
         """Returns the contents of a request, or None."""
+
+    async def several(self, requests: Collection[tuple[str, str]]) -> Mapping[tuple[str, str], Contents]:
+        """Returns the contents of requests (scope, request id) that are kept: bodies, answers and headers, without what
+        was sent upstream."""
 
     async def recent(self, limit: int, *, scope: str | None = None, session: str | None = None) -> Sequence[Contents]:
         """Returns the newest `limit` contents, oldest first, of all scopes where `scope` is None."""

@@ -11,14 +11,25 @@ from typing import TYPE_CHECKING, TypeVar
 from proxy.config import Config, shows_content
 from proxy.embedding.service import vectors_of
 from proxy.storage.answers import DiskAnswers, MemoryAnswers
-from proxy.storage.base import Accounts, AnswerCache, ContentStore, Ledger, ReuseStore, SessionStore, StorageError
+from proxy.storage.base import (
+    Accounts,
+    AliasStore,
+    AnswerCache,
+    ContentStore,
+    Ledger,
+    ReuseStore,
+    SessionStore,
+    StorageError,
+)
 from proxy.storage.database import Database, Observed
 from proxy.storage.desk import DeskStore
 from proxy.storage.election import Alone, FileElection
 from proxy.storage.folder import SECRET_BYTES, tenant_secret
 from proxy.storage.hot import Hot
 from proxy.storage.jobs import JobStore
+from proxy.storage.keys import KeyStore
 from proxy.storage.pending import WriterLimits
+from proxy.storage.quality import QualityStore
 from proxy.storage.recollection import Archive, FactStore, StateStore, WipeStore
 from proxy.storage.redis import redis_answers, redis_connection, redis_hot_contexts
 from proxy.storage.retention import IN_MEMORY, OnFailure, Pace, Retention
@@ -68,7 +79,10 @@ class Storage:
     wipes: WipeStore
     jobs: JobStore
     desks: DeskStore
+    keys: KeyStore
+    quality: QualityStore
     accounts: Accounts
+    aliases: AliasStore
     contents: ContentStore
     database: Database
     nothing: Database  # of the stores that keep nothing
@@ -169,7 +183,10 @@ async def open_storage(
         jobs=(stores if keeps_jobs else SQLITE).jobs(database if keeps_jobs else nothing),
         # A tape says what turns say: whoever keeps none keeps no tape.
         desks=(stores if memory.archive_ttl else SQLITE).desks(database if memory.archive_ttl else nothing),
+        keys=stores.keys(database),
+        quality=stores.quality(database),
         accounts=stores.accounts(database),
+        aliases=stores.aliases(database),
         contents=(stores if keeps_contents else SQLITE).contents(database if keeps_contents else nothing, limits),
         database=database,
         nothing=nothing,

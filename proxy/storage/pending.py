@@ -45,6 +45,8 @@ FACTS = Kind("facts", "small")
 SHELVES = Kind("shelves", "bulk")
 JOBS = Kind("jobs", "small")
 DESKS = Kind("desks", "small")
+KEYS = Kind("keys", "small")
+QUALITY = Kind("quality", "bulk")
 DELETIONS = Kind("deletions", "deletion")
 
 # The number of the newest erasure that was known when the request of a task began, see `erasures.py`; None: no request.
@@ -52,7 +54,10 @@ BEGUN: ContextVar[int | None] = ContextVar("begun", default=None)
 
 PAGE_BYTES = 4096  # of a database: a write that fills several counts as several rows
 
-KINDS = (LINKS, CUT_LINKS, TURNS, STATES, CONTENTS, REUSE, LEDGER, FACTS, SHELVES, JOBS, DESKS, DELETIONS)
+KINDS = (
+    *(LINKS, CUT_LINKS, TURNS, STATES, CONTENTS, REUSE, LEDGER, FACTS, SHELVES, JOBS, DESKS, KEYS, QUALITY),
+    DELETIONS,
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

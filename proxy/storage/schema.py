@@ -629,10 +629,95 @@ _REQUESTS = (
     "CREATE TABLE aliases (scope_id INTEGER NOT NULL PRIMARY KEY REFERENCES scopes, alias TEXT NOT NULL)",
 )
 
+# Keys that this proxy gives out, what each tenant has spent, and conversations that have returned to pass-through.
+_KEYS = (
+    # `hash`: keyed, of the key. A name may be given again once its key is revoked. `limits`: JSON.
+    """
+    CREATE TABLE api_keys (
+        id TEXT NOT NULL PRIMARY KEY,
+        name TEXT NOT NULL,
+        hash BLOB NOT NULL UNIQUE,
+        team TEXT NOT NULL,
+        limits TEXT NOT NULL,
+        created_at REAL NOT NULL,
+        revoked_at REAL NOT NULL,
+        last_used_at REAL NOT NULL
+    )
+    """,
+    "CREATE UNIQUE INDEX api_keys_that_hold ON api_keys (name) WHERE revoked_at = 0",
+    # Of all scopes of a tenant. `day`: of UTC, since the epoch.
+    """
+    CREATE TABLE key_sums (
+        day INTEGER NOT NULL,
+        tenant TEXT NOT NULL,
+        requests INTEGER NOT NULL,
+        tokens INTEGER NOT NULL,
+        dollars REAL NOT NULL,
+        saved REAL NOT NULL,
+        PRIMARY KEY (tenant, day)
+    ) WITHOUT ROWID
+    """,
+    "CREATE INDEX key_sums_of_day ON key_sums (day)",
+    # `number`: grows, so that processes see what others have added.
+    """
+    CREATE TABLE returned_sessions (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        scope_id INTEGER NOT NULL REFERENCES scopes,
+        session TEXT NOT NULL,
+        reason TEXT NOT NULL,
+        at REAL NOT NULL,
+        UNIQUE (scope_id, session)
+    )
+    """,
+    "CREATE INDEX returned_sessions_oldest ON returned_sessions (at)",
+)
+
+# Managed answers beside those of the same request as it was.
+_QUALITY = (
+    # `texts`: JSON of question, both answers and the judge's reason; empty where contents are not kept.
+    """
+    CREATE TABLE quality (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        scope_id INTEGER NOT NULL REFERENCES scopes,
+        request_id TEXT NOT NULL,
+        session TEXT NOT NULL,
+        at REAL NOT NULL,
+        model TEXT NOT NULL,
+        upstream TEXT NOT NULL,
+        saved REAL NOT NULL,
+        cost REAL NOT NULL,
+        tokens_original INTEGER NOT NULL,
+        tokens_sent INTEGER NOT NULL,
+        held INTEGER NOT NULL,
+        reason TEXT NOT NULL,
+        way TEXT NOT NULL,
+        measures TEXT NOT NULL,
+        texts BLOB NOT NULL,
+        UNIQUE (scope_id, request_id)
+    )
+    """,
+    "CREATE INDEX quality_oldest ON quality (at)",
+    # What each request of ours was expected to cost, then what it has cost. Nobody's: a limit of all is kept by it.
+    """
+    CREATE TABLE quality_spending (
+        id INTEGER PRIMARY KEY,
+        day INTEGER NOT NULL,
+        at REAL NOT NULL,
+        dollars REAL NOT NULL
+    )
+    """,
+    "CREATE INDEX quality_spending_of_day ON quality_spending (day)",
+    "CREATE INDEX quality_spending_oldest ON quality_spending (at)",
+    "ALTER TABLE rollups ADD COLUMN quality REAL NOT NULL DEFAULT 0",
+    "ALTER TABLE session_sums ADD COLUMN quality REAL NOT NULL DEFAULT 0",
+)
+
 MIGRATIONS: Mapping[str, Sequence[str]] = {  # statements of each step
     "0001_schema": (*_SESSIONS, *_LEDGER, *_REUSE, *_MEMORY, *_CONTENTS, *_WIPES),
     "0002_many_machines": _MANY_MACHINES,
     "0003_curation": _CURATION,
     "0004_desk": _DESK,
     "0005_requests": _REQUESTS,
+    "0006_keys": _KEYS,
+    "0007_quality": _QUALITY,
 }

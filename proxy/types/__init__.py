@@ -3,8 +3,10 @@
 request.py  aliases that every module uses; a request, its messages, its tenant and conversation
 answer.py   answers and usage; reuse of answers: entries, hits and misses
 memory.py   facts, turns, summaries, the state of a conversation
+keys.py     keys that this proxy gives out, their limits and sums; imported from there
 curation.py memory with a model's help: jobs, their outcomes, events, digests; imported from there
 desk.py     memory that the model manages itself: its events, the tape, documents; imported from there
+quality.py  comparisons of a managed answer with that of the request as it was; imported from there
 ledger.py   prices; the prompt that is sent upstream and the decisions behind it; ledger rows, their sums
 
 Token counts are the upstream's own where it reports them (`Usage`), else estimates by the o200k ranks, calibrated per
@@ -28,6 +30,7 @@ from proxy.types.answer import (
     Usage,
 )
 from proxy.types.ledger import (
+    ANY_ROW,
     BreakEven,
     Bucket,
     Contents,
@@ -42,6 +45,7 @@ from proxy.types.ledger import (
     Prompt,
     PromptTokens,
     RecalledLine,
+    RowFilter,
     SessionCard,
     Sums,
     Trail,

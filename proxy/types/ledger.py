@@ -87,6 +87,7 @@ class Sums:
     desk: int = 0  # tokens added by the model's own memory
     unmanaged: int = 0  # requests to other routes, which no other sum counts
     unmanaged_cost: float = 0.0  # dollars of these, as far as their upstream told what it used
+    quality: float = 0.0  # dollars that comparing answers has cost, in `cost` as well
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,6 +222,24 @@ class LedgerRow:
     mechanisms: Mapping[str, int] = field(default_factory=dict)  # tokens left out or added, by mechanism
     trail: Trail | None = None  # None if the prompt was not planned
     stage_seconds: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class RowFilter:
+    """A condition on ledger rows: what each has to be like. None: whatever it is."""
+
+    model: str | None = None
+    route: str | None = None
+    source: Source | None = None
+    plan: PlanKind | None = None  # of a request of the managed route that went upstream
+    unmanaged: bool | None = None  # of another route than the managed one
+    failed: bool | None = None  # with an error, or without a whole answer though the client waited for one
+    dearer: bool | None = None  # than pass-through
+    since: float | None = None  # unix seconds
+    until: float | None = None  # unix seconds, itself excluded
+
+
+ANY_ROW = RowFilter()
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,8 @@ RowKind = Literal[
     "shelves",
     "jobs",
     "desks",
+    "keys",
+    "quality",
     "deletions",
 ]
 Outcome = Literal["complete", "client_gone", "upstream_broken", "upstream_error", "our_error"]
@@ -220,6 +222,10 @@ class ChatRequest(Protocol):
         """The number of answers asked for; 0 if it is no number."""
 
     @property
+    def answer_limit(self) -> int | None:
+        """The tokens that the answer may have at most; None: not given."""
+
+    @property
     def sampling(self) -> Sampling:
         """The sampling parameters."""
 
@@ -263,6 +269,10 @@ class ChatRequest(Protocol):
     @property
     def beside(self) -> Mapping[str, Json]:
         """The values that cost tokens beside the messages: tools, the response format."""
+
+    @property
+    def most_tokens(self) -> int | None:
+        """The most tokens that the answer may have; None: not given."""
 
     @property
     def session_hint(self) -> tuple[str, SessionSource] | None:

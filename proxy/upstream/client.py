@@ -6,6 +6,7 @@ a proxy must not do: cookies, redirects, headers of its own, decompression.
 """
 
 import asyncio
+import copy
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -117,6 +118,16 @@ class Upstream:
         except _TRANSPORT_ERRORS as error:
             raise from_transport(error, self.name) from error
         return Received(answer, self.name, self.config.timeout.idle)
+
+    def aside(self) -> "Upstream":
+        """Returns the same upstream over the same connections for requests that no client waits for: they are not sent
+        again, and their failures open no breaker."""
+        if self._session is None:
+            self._session = self._begun()
+        twin = copy.copy(self)
+        twin.config = self.config.model_copy(update={"retries": 0, "fallback": None})
+        twin.breaker = LocalBreakers().of(self.name, 0, 1.0)
+        return twin
 
     async def close(self) -> None:
         """Closes the connections."""

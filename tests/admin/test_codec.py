@@ -162,15 +162,15 @@ def test_in_a_list_the_trail_is_told_in_a_few_words(trail: Trail | None, small: 
 def test_what_follows_from_sums_is_told_with_them() -> None:
     sums = Sums(
         requests=10, reused_exact=2, reused_intent=1, tokens_original=1_000, tokens_sent=400, tokens_reused=50,
-        cost=1.0, saved_exact=0.5, saved_intent=0.25, saved_context=2.0, added_context=0.5, memory=0.25,
+        cost=1.0, saved_exact=0.5, saved_intent=0.25, saved_context=2.0, added_context=0.5, memory=0.25, quality=0.125,
     )  # fmt: skip
     line = sums_json(sums)
     assert {name: line[name] for name in line if name not in asdict(sums)} == {
         "tokens_saved": 650,
-        "dollars_saved": 2.0,
+        "dollars_saved": 1.875,
         "hit_rate_exact": 0.2,
         "hit_rate_intent": 0.1,
-        "passthrough_cost": 3.0,
+        "passthrough_cost": 2.875,
     }
     assert {name: line[name] for name in asdict(sums)} == asdict(sums)
 

@@ -10,7 +10,8 @@ import httpx
 import msgspec
 import pytest
 
-from proxy.admin.ledger import LIVE_HEADERS, MOST_REQUESTS, By, point_width, summary_of
+from proxy.admin.finding import MOST_REQUESTS
+from proxy.admin.ledger import LIVE_HEADERS, By, point_width, summary_of
 from proxy.types import ArchivedTurn, Bucket, Sums, Utterance
 from tests.admin.conftest import API, MODEL, Watched, error, started
 from tests.builders import Said, body, user
@@ -38,7 +39,7 @@ def test_requests_are_told_newest_first_a_page_at_a_time(watched: Watched) -> No
     assert second["next"] is None
     one = watched.get("requests", scope=scope, session="s1")
     assert [row["request_id"] for row in one["requests"]] == [rows[3].request_id, rows[1].request_id]
-    assert watched.get("requests", scope="nobody/") == {"requests": [], "next": None}
+    assert watched.get("requests", scope="nobody/") == {"requests": [], "next": None, "looked_back_to": None}
 
 
 @pytest.mark.parametrize(
@@ -338,4 +339,4 @@ def test_scopes_are_told_with_when_each_was_last_heard_of(watched: Watched) -> N
     scope, at = watched.scope(), time() + 1_000
     watched.wrote(scope, at=at)
     newest = watched.get("scopes")["scopes"][0]
-    assert newest == {"scope": scope, "last_at": at}
+    assert newest == {"key": None, "team": None, "alias": None, "scope": scope, "last_at": at}

@@ -278,6 +278,29 @@ def test_what_is_added_says_that_it_came_by_the_api_of_no_turn_and_is_kept(proxy
     assert proxy.of(scope) == [fact]
 
 
+def test_domain_and_key_that_nobody_names_are_derived_from_the_words(proxy: Proxy) -> None:
+    scope = proxy.scope()
+    place = {"domain": "personal", "key": "residence", "pinned": False}
+    asked = {"scope": scope, "value": "vivo en C\u00f3rdoba"}
+    assert proxy.http.post(f"{FACTS}/derive", json=asked).json() == {**place, "replaces": None}
+    assert proxy.of(scope) == []
+    fact = proxy.http.post(FACTS, json=asked).json()["fact"]
+    assert {name: fact[name] for name in place} == place
+    moved = {"scope": scope, "value": "vivo en Salta"}
+    assert proxy.http.post(f"{FACTS}/derive", json=moved).json()["replaces"]["id"] == fact["id"]
+    made = proxy.http.post(FACTS, json={**moved, "key": "Otra casa", "pinned": True}).json()["fact"]
+    assert (made["domain"], made["key"], made["pinned"]) == ("personal", "otra-casa", True)
+    pinned = proxy.http.post(FACTS, json={"scope": scope, "value": "respond\u00e9 siempre en espa\u00f1ol"}).json()[
+        "fact"
+    ]
+    assert (pinned["domain"], pinned["pinned"]) == ("preferences", True)
+
+
+@pytest.mark.parametrize("body", [{"value": "x"}, {"scope": "nobody", "value": "x"}, {"scope": "a/", "value": " "}])
+def test_a_place_that_cannot_be_derived_is_a_bad_request(proxy: Proxy, body: dict[str, str]) -> None:
+    assert proxy.http.post(f"{FACTS}/derive", json=body).status_code == 400
+
+
 def test_the_next_prompt_sees_what_was_added_changed_and_forgotten(proxy: Proxy) -> None:
     scope = proxy.scope()
 
@@ -333,7 +356,7 @@ def without(name: str) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("body", "param", "told"),
     [
-        *(({**without(name)}, name, name) for name in GOOD),
+        *((without(name), name, name) for name in ("scope", "value")),
         ({**GOOD, "colour": "red", "id": "f-1"}, "colour", "colour, id"),
         ({**GOOD, "source": "auto"}, "source", "source"),
         ({**GOOD, "scope": "ana"}, "scope", "scope"),

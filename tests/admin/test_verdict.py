@@ -25,6 +25,7 @@ ROWS: list[tuple[dict[str, Any], Kind, Cause, int]] = [
     ({"plan_reason": "meter;would_send=40"}, "same", "metered", 60),
     ({"plan_reason": "meter;would_send="}, "same", "untouched", 0),
     ({"plan": "fail-open", "plan_reason": "stage=plan"}, "same", "fail-open", 0),
+    ({"plan_reason": "route", "route": "/v1/embeddings"}, "same", "unmanaged", 0),
     ({"plan": "over-budget"}, "same", "over-budget", 0),
     ({"source": "exact", "tokens_sent": 0, "cost": 0.0, "cost_saved": 0.002}, "reused", "exact", 120),
     ({"source": "intent", "tokens_sent": 0, "cost": 0.0, "cost_saved": 0.0}, "reused", "intent", 120),
@@ -37,6 +38,7 @@ ROWS: list[tuple[dict[str, Any], Kind, Cause, int]] = [
     ({"outcome": "client_gone"}, "same", "untouched", 0),  # it was billed
     ({"cost": 0.0}, "unpriced", "untouched", 0),
     ({**CHANGED, "cost": 0.0, "mechanisms": {"window": 700}}, "unpriced", "left-out", 600),
+    ({**CHANGED, "cost": 0.0, "tokens_sent": 1_200, "mechanisms": {"facts": 200}}, "unpriced", "remembered", 200),
 ]
 
 

@@ -87,3 +87,34 @@ def test_the_schema_is_for_editors(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check-config", "--schema"]) == 0
     schema = json.loads(capsys.readouterr().out)
     assert {"server", "upstreams", "reuse", "storage"} <= schema["properties"].keys()
+
+
+NEEDY = "upstreams: [{name: up, base_url: 'https://x/v1', api_key: '${NOT_SET_ANYWHERE}'}]\n"
+
+
+def test_it_can_do_without_the_environment(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file.write_text(NEEDY)
+    assert main(["check-config", str(file)]) == 2
+    assert "NOT_SET_ANYWHERE" in capsys.readouterr().err
+    assert main(["check-config", "--no-env", str(file)]) == 0
+    assert capsys.readouterr().out == f"{file}: valid, without the environment\n"
+    file.write_text(NEEDY + "context: {mode: perhaps}\n")
+    assert main(["check-config", "--no-env", str(file)]) == 2
+    assert "1 problem\n" in (said := capsys.readouterr().err)
+    assert "context.mode" in said
+
+
+def test_mistakes_of_every_kind_are_told_at_once(
+    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "identity.en.md").write_bytes(b"")
+    (tmp_path / "identity.es.md").write_bytes(b"\xff")
+    file.write_text(
+        NEEDY + f"severs: 1\nstorage: {{kind: postgres}}\nserver: {{port: many}}\n"
+        f"memory: {{tools: {{identity: {tmp_path}}}}}\n"
+    )
+    assert main(["check-config", str(file)]) == 2
+    said = capsys.readouterr().err
+    assert "5 problems" in said
+    for part in ("NOT_SET_ANYWHERE", "severs", "storage.url", "server.port", "identity.en.md", "identity.es.md"):
+        assert part in said

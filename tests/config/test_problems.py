@@ -133,7 +133,10 @@ def test_settings_that_agree_break_no_rule(settings: dict[str, Any]) -> None:
             {"upstreams[1].api_key": "ours and stays here"},
         ),
         ({"auth": {"mode": "keys", "keys": [OWN]}}, {"upstreams[0].api_key": "ours and stays here"}),
-        ({"auth": {"mode": "keys"}, "upstreams": [upstream("a", api_key=KEY)]}, {"auth.keys": "nobody gets in"}),
+        (
+            {"auth": {"mode": "keys"}, "upstreams": [upstream("a", api_key=KEY)], "storage": {"kind": "off"}},
+            {"auth.keys": "nobody gets in"},
+        ),
         ({"auth": {"keys": [OWN]}}, {"auth.mode": "only mode `keys` checks"}),
         (
             {"auth": {"mode": "keys", "keys": [OWN, OWN]}, "upstreams": [upstream("a", api_key=KEY)]},

@@ -24,6 +24,7 @@ from proxy.config.upstreams import (
     Secret,
     key_hash,
     listed,
+    named_models,
     prefix_cache,
     table,
     write_factor,
@@ -240,3 +241,10 @@ def test_a_host_is_a_name_with_or_without_a_port(given: str, kept: str) -> None:
 def test_what_is_no_host_is_refused(given: str) -> None:
     with pytest.raises(ValidationError, match="a name like"):
         TypeAdapter(Host).validate_python(given)
+
+
+def test_the_models_that_settings_name_are_told_without_patterns() -> None:
+    price = {"input": 1, "output": 1}
+    told = {"models": ("a", "b-*"), "aliases": {"c": "d"}, "prices": {"a": price, "e?": price, "f": price}}
+    upstream = Upstream.model_validate({"name": "up", "base_url": "http://127.0.0.1:9/v1", **told})
+    assert named_models(upstream) == ("a", "c", "f")

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
 import pytest
 from hypothesis import given, settings
@@ -24,7 +24,7 @@ from proxy.storage.sqlite.archive import SqliteArchive
 from proxy.storage.sqlite.database import Database as SqliteDatabase
 from proxy.storage.sqlite.ledger import SqliteLedger, condense
 from proxy.tasks import Tasks
-from proxy.types import ArchivedTurn, Bucket, LedgerRow, Sums, TurnCard, Utterance
+from proxy.types import MANAGED_ROUTE, ArchivedTurn, Bucket, LedgerRow, RowFilter, Sums, TurnCard, Utterance
 from tests import stores
 from tests.builders import ledger_row
 from tests.postgres import opened
@@ -234,6 +234,44 @@ class TestRows:
         await kept.write(row(1), row(2, session="t"), row(3), row(4, scope="b/"))
         assert [each.request_id for _, each in await kept.accounts.rows(**whose)] == found  # type: ignore[arg-type]
 
+    @pytest.mark.parametrize(
+        ("like", "found"),
+        [
+            (RowFilter(), [9, 8, 7, 6, 5, 4, 3, 2, 1]), (RowFilter(model="n"), [2]),
+            (RowFilter(plan="managed"), [4, 3]), (RowFilter(plan="untouched"), [7, 6, 2, 1]),
+            (RowFilter(source="exact"), [5]), (RowFilter(dearer=True), [4]),
+            (RowFilter(failed=True), [9, 7, 6]), (RowFilter(failed=False, unmanaged=True), [8]),
+            (RowFilter(unmanaged=True), [9, 8]), (RowFilter(unmanaged=False, failed=True), [7, 6]),
+            (RowFilter(route="/v1/messages"), [8]), (RowFilter(since=LONG_AGO + 5, until=LONG_AGO + 7), [6, 5]),
+            (RowFilter(since=LONG_AGO + 5, failed=False, unmanaged=False), [5]),
+        ],
+    )  # fmt: skip
+    async def test_rows_can_be_filtered(self, kept: Kept, like: RowFilter, found: list[int]) -> None:
+        differing: list[dict[str, Any]] = [
+            {}, {"model": "n"}, {"plan": "managed", "cost_saved": 1.0}, {"plan": "managed", "cost_saved": -1e-6},
+            {"source": "exact", "plan": "managed"}, {"status": 400}, {"outcome": "upstream_broken"},
+            {"route": "/v1/messages", "cost_saved": -1e-12}, {"route": "other", "status": 500},
+        ]  # fmt: skip
+        rows = [row(number, LONG_AGO + number, **each) for number, each in enumerate(differing, 1)]
+        await kept.write(*rows, row(10, scope="b/"))
+        numbered = await kept.accounts.rows(scope="a/", like=like)
+        assert [int(each.request_id[1:]) for _, each in numbered] == found
+        newest, oldest = numbered[0][0], numbered[-1][0]
+        assert [number for number, _ in await kept.accounts.rows(scope="a/", like=like, first=newest)] == [newest]
+        assert (await kept.accounts.rows(like=like, before=oldest + 1, first=oldest, limit=9)) == numbered[-1:]
+        assert await kept.accounts.rows(session="s", like=like, before=oldest) == []
+
+    async def test_a_moment_is_found_among_the_numbers(self, kept: Kept) -> None:
+        assert await kept.accounts.number_at(LONG_AGO) in (0, 1)
+        times = [*range(0, 40, 2), 40, 40, 40, 50]
+        await kept.write(*(row(number, LONG_AGO + at) for number, at in enumerate(times)))
+        numbers = [number for number, _ in await kept.accounts.rows()][::-1]
+        for at in range(-1, 60):
+            place = sum(each < at for each in times)
+            expected = numbers[place] if place < len(numbers) else numbers[-1] + 1
+            told = await kept.accounts.number_at(LONG_AGO + at)
+            assert told == expected or (place == 0 and told <= expected)
+
     async def test_a_row_is_found_by_its_request(self, kept: Kept) -> None:
         mine, theirs = row(1), row(2, scope="b/", mechanisms={"window": 9})
         await kept.write(mine, theirs)
@@ -305,6 +343,28 @@ class TestSessions:
         assert await kept.accounts.scopes(before=8.0) == [("b/", 7.0), ("c/", 6.0)]
         assert await kept.accounts.scopes(limit=1, before=7.0) == [("c/", 6.0)]
 
+    async def test_a_conversation_is_known_by_its_first_question(self, kept: Kept) -> None:
+        def said(number: int, session: str, at: float, *texts: str) -> ArchivedTurn:
+            link = bytes([number]) * 16
+            roles: tuple[Literal["user", "assistant"], ...] = ("user", "assistant")
+            told = tuple(Utterance(role, text, link) for role, text in zip(roles, texts, strict=False))
+            return ArchivedTurn(link, b"", session, number, at, b"[]", told)
+
+        long = "¿cuánto? " * 40
+        turns = [
+            said(2, "s", 9.0, "second"), said(1, "s", 5.0, long, "well"), said(3, "t", 6.0, "not nul: \\u0000"),
+            said(4, "u", 7.0),
+        ]  # fmt: skip
+        for turn in turns:
+            kept.archive.add("a/", turn, None)
+        kept.archive.add("b/", said(5, "s", 1.0, "another's"), None)
+        await kept.archive.flush()
+        asked = [("a/", "s"), ("a/", "t"), ("a/", "u"), ("b/", "s"), ("a/", "x"), ("x/", "s")]
+        assert await kept.accounts.questions(asked) == {
+            ("a/", "s"): long[:120], ("a/", "t"): "not nul: \\u0000", ("b/", "s"): "another's"
+        }  # fmt: skip
+        assert await kept.accounts.questions([]) == {}
+
     async def test_turns_of_all_branches_are_told_oldest_first(self, kept: Kept) -> None:
         said = "¿cuánto? " * 40
         asked = Utterance("user", said, b"q" * 16)
@@ -339,6 +399,7 @@ rows = st.builds(
     status=st.sampled_from([200, 0, 429]),
     plan=st.sampled_from(["untouched", "managed", "over-budget", "fail-open"]),
     reuse_reason=st.sampled_from(["miss", "judge", "memory"]),
+    route=st.sampled_from([MANAGED_ROUTE, MANAGED_ROUTE, "/v1/messages"]),
     tokens_original=amounts,
     tokens_sent=amounts,
     tokens_completion=amounts,
@@ -368,7 +429,9 @@ def test_every_view_adds_up_to_the_ledger(
                         buckets = await kept.accounts.buckets(LONG_AGO, LONG_AGO + DAY + 1, width, scope, by)
                         assert added_up(bucket.sums for bucket in buckets) == total(written)
                 cards = await kept.accounts.sessions(scope=scope)
-                assert added_up(card.sums for card in cards) == total(written)
+                kinds = {(each.scope, each.session) for each in written if each.route == MANAGED_ROUTE}
+                listed = [each for each in written if (each.scope, each.session) in kinds]
+                assert added_up(card.sums for card in cards) == total(listed)
 
     import asyncio
 

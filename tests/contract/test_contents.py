@@ -103,6 +103,16 @@ class TestContents:
         store.put(entry(1, size=50))
         assert [each.size for each in await store.recent(9)] == [100]
 
+    async def test_several_come_at_once_without_what_was_sent(self, store: ContentStore) -> None:
+        theirs = entry(1, scope="b/")
+        for each in (ENTRY, entry(2), theirs):
+            store.put(each)
+        asked = [("a/", "r1"), ("b/", "r1"), ("b/", "r2"), ("c/", "r1"), ("a/", "r9")]
+        assert await store.several(asked) == {
+            ("a/", "r1"): replace(ENTRY, sent=b"", fates=b""), ("b/", "r1"): theirs
+        }  # fmt: skip
+        assert await store.several([]) == {}
+
     @pytest.mark.parametrize(
         ("limit", "whose", "found"),
         [

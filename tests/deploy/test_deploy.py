@@ -21,6 +21,7 @@ from starlette.types import Receive, Scope, Send
 from proxy.cli import main
 from proxy.config import Config
 from tests.builders import config
+from tests.deploy.dockerfile import stages
 from tests.servers import run_app, run_proxy
 
 ROOT = Path(__file__).parents[2]
@@ -30,20 +31,8 @@ DRAIN = Config().server.drain
 _PINNED = re.compile(r"[\w./-]+:v?\d+\.\d+\.\d+")
 
 
-def stages() -> list[list[tuple[str, str]]]:
-    """The Dockerfile's instructions, by stage."""
-    text = re.sub(r"^#.*\n", "", (DEPLOY / "Dockerfile").read_text(), flags=re.MULTILINE).replace("\\\n", " ")
-    found: list[list[tuple[str, str]]] = [[]]
-    for line in filter(None, map(str.strip, text.splitlines())):
-        instruction, _, rest = line.partition(" ")
-        if instruction == "FROM":
-            found.append([])
-        found[-1].append((instruction, rest.strip()))
-    return found
-
-
 def of_final(instruction: str) -> list[str]:
-    return [rest for name, rest in stages()[-1] if name == instruction]
+    return stages()[-1].of(instruction)
 
 
 def health_command(port: int | str) -> list[str]:
@@ -54,9 +43,7 @@ def health_command(port: int | str) -> list[str]:
 
 
 def test_what_the_image_copies_is_there_and_not_ignored() -> None:
-    copied = [
-        rest.split()[:-1] for stage in stages() for name, rest in stage if name == "COPY" and "--from" not in rest
-    ]
+    copied = [rest.split()[:-1] for stage in stages() for rest in stage.of("COPY") if "--from" not in rest]
     sources = {source for each in copied for source in each}
     ignored = (ROOT / ".dockerignore").read_text().splitlines()
     assert sources
@@ -77,7 +64,7 @@ def test_the_final_stage_runs_as_nobody_special_and_holds_no_secret_and_no_tools
 
 def test_nothing_that_the_image_runs_on_brings_torch() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    assert any("install -c constraints.txt '.[cluster]'" in rest for stage in stages() for _, rest in stage)
+    assert any("-c constraints.txt '.[cluster]'" in rest for stage in stages() for rest in stage.of("RUN"))
     declared = (*project["dependencies"], *project["optional-dependencies"]["cluster"])
     reached, waiting = set[str](), [Requirement(each).name for each in declared]
     while waiting:

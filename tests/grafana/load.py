@@ -24,6 +24,7 @@ CHAT = "/v1/chat/completions"
 TOLD = "Let me describe the old lighthouse: its keeper was Melquiades, who painted the door green in 1931."
 STATED = "From now on, call me Captain Ana."
 ASKED = "Do you remember what I said about the keeper of the old lighthouse?"
+NEWCOMER = "never-heard-of"
 HUGE = "a huge event"
 EVENTS = b"text/event-stream"
 _rounds = count(1)
@@ -107,6 +108,14 @@ class Scene:
         self._ask(key, "Does this fail?", status=503, fault="503")
         self.settle()
 
+    def ask_newcomer(self) -> None:
+        """A few questions to a model that nobody has heard of before, and an error of a kind that is new."""
+        key = f"sk-round-{next(_rounds)}"
+        for part in range(3):
+            self._ask(key, f"Say: newcomer, part {part}.", model=NEWCOMER)
+        self._ask(key, "Does this fail?", status=429, fault="429")
+        self.settle()
+
     def settle(self) -> None:
         """Returns when all that follows the answers has been done."""
         eventually(lambda: not len(self.services.tasks) and not self.services.storage.database.writer.depth)
@@ -136,7 +145,7 @@ class Scene:
         return answer
 
 
-def settings(upstream: str, folder: Path) -> Config:
+def settings(upstream: str, folder: Path, port: int = 0) -> Config:
     small = {
         "base": "lean",
         "budget": 900,
@@ -158,7 +167,7 @@ def settings(upstream: str, folder: Path) -> Config:
         profiles={"small": small},
         context={"profile": "small", "profile_with_tools": "small"},
         storage={"path": str(folder)},
-        server={"port": 0, "drain": 5},
+        server={"port": port, "drain": 5},
         admin={"metrics_token": METRICS_TOKEN},
         embedding={"model": "text-embedding-3-small", "base_url": f"{upstream}/v1", "api_key": "sk-vectors"},
         reuse={"intent": {"enabled": True, "verify": 1.0}},
@@ -167,11 +176,24 @@ def settings(upstream: str, folder: Path) -> Config:
 
 @contextmanager
 def run_scene(folder: Path) -> Iterator[Scene]:
-    upstream = Counting(create_demo(ScriptedConfig()))
-    with run_app(upstream) as upstream_url:
-        chosen = settings(upstream_url, folder)
-        app = create_app(chosen)
-        with run_proxy(chosen, app) as url, httpx.Client(base_url=url, timeout=20, trust_env=False) as http:
-            services: Services = app.state.services
-            eventually(lambda: services.intent.state == "ready", 60)
-            yield Scene(url, http, services, upstream, folder / "olvido.db")
+    with run_upstream() as (upstream, upstream_url), run_life(upstream, upstream_url, folder) as scene:
+        yield scene
+
+
+@contextmanager
+def run_upstream() -> Iterator[tuple[Counting, str]]:
+    """With its address."""
+    upstream = Counting(create_demo(ScriptedConfig(models=(*ScriptedConfig().models, NEWCOMER))))
+    with run_app(upstream) as url:
+        yield upstream, url
+
+
+@contextmanager
+def run_life(upstream: Counting, upstream_url: str, folder: Path, port: int = 0) -> Iterator[Scene]:
+    """One life of the proxy, over a folder that outlasts it."""
+    chosen = settings(upstream_url, folder, port)
+    app = create_app(chosen)
+    with run_proxy(chosen, app) as url, httpx.Client(base_url=url, timeout=20, trust_env=False) as http:
+        services: Services = app.state.services
+        eventually(lambda: services.intent.state == "ready", 60)
+        yield Scene(url, http, services, upstream, folder / "olvido.db")

@@ -63,10 +63,11 @@ def expressions() -> dict[str, str]:
 
 
 def filled(expression: str) -> str:
-    """As Grafana fills in its variables, for a range of the last minute."""
+    """As Grafana fills in its variables, for a range of the last hour, and a rate over the same."""
     for variable, value in {
-        "$__rate_interval": "1m",
-        "$__range": "1m",
+        "$__rate_interval": "1h",
+        "$__range_s": "3600",
+        "$__range": "1h",
         "$model": ".*",
         "$upstream": ".*",
     }.items():
@@ -79,9 +80,11 @@ def filled(expression: str) -> str:
 class Prometheus:
     http: httpx.Client
 
-    def ask(self, expression: str) -> dict[str, float]:
-        """Values by series; those that are no number left out. Raises what Prometheus says to a bad expression."""
-        answer = self.http.get("/api/v1/query", params={"query": expression}).json()
+    def ask(self, expression: str, at: float | None = None) -> dict[str, float]:
+        """Values by series, now or at a time; those that are no number left out. Raises what Prometheus says to a bad
+        expression."""
+        asked = {"query": expression} if at is None else {"query": expression, "time": str(at)}
+        answer = self.http.post("/api/v1/query", data=asked).json()
         assert answer["status"] == "success", (expression, answer)
         found = {json.dumps(one["metric"], sort_keys=True): float(one["value"][1]) for one in answer["data"]["result"]}
         return {series: value for series, value in found.items() if not isnan(value)}

@@ -38,7 +38,7 @@ UNANSWERED = {
         ),
         "SQLite has no pool",
     ),
-    "cluster: Done without it, a second: {{part}}: {{reason}}": "one process has no Redis to lose",
+    "cluster: Done without it in the hour before: {{part}}: {{reason}}": "one process has no Redis to lose",
 }
 
 

@@ -411,3 +411,25 @@ def test_two_servers_in_one_process_count_apart() -> None:
     one, other = Metrics(), Metrics()
     one.recorded(ledger_row())
     assert value(other, "olvido_overhead_seconds_count") == 0
+
+
+def test_what_is_configured_begins_at_0_so_that_its_first_request_is_a_growth() -> None:
+    metrics = Metrics()
+    metrics.expect({"up": ["m"]})
+    before = scraped(metrics)
+    metrics.recorded(ledger_row(cost_saved=0.001, mechanisms={"window": 50}))
+    after_it = scraped(metrics)
+    counted = {
+        name
+        for (name, labels) in after_it.keys() - before.keys()
+        if name.endswith("_total") and ("model", "m") in labels and ("measured", "false") not in labels
+    }
+    assert counted == set()
+    assert all(value == 0 for (name, _), value in before.items() if name.startswith(("olvido_cost", "olvido_tokens")))
+
+
+def test_a_model_that_is_configured_is_told_by_its_name_before_anybody_has_answered_for_it() -> None:
+    metrics = Metrics()
+    metrics.expect({"up": ["m"]})
+    assert metrics.model("m", served=False) == "m"
+    assert metrics.model("n", served=False) == "other"

@@ -117,7 +117,7 @@ def test_on_the_tape_is_what_the_client_never_saw_as_text(desks: Desks, tab: Tab
     first, call, result_, gone = page.tab.locator(".desk-tape .message").all_inner_texts()
     assert "Where is the bug?" in first
     assert "never saw it" not in first
-    assert "look(" in call
+    assert "look()" in call
     assert MARKUP in result_
     assert "never saw it" in call
     assert "never saw it" in result_

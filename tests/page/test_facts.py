@@ -173,6 +173,43 @@ def test_what_was_deleted_is_found_by_its_status_and_undone(page: Page, proxy: O
     assert asked == [{"restore": True}]
 
 
+def test_facts_that_hold_stand_before_those_that_do_not(page: Page, proxy: Open) -> None:
+    tell(proxy, "ottilie", "I live in Bahía Blanca.")
+    eventually(lambda: facts(proxy, "ottilie"))
+    tell(proxy, "ottilie", "I now live in Neuquén instead of Bahía Blanca.")
+    eventually(lambda: {each["status"] for each in facts(proxy, "ottilie")} == {"active", "superseded"})
+    page.open("#/facts", ready=".acts")
+    order = [each["status"] for each in proxy.api("facts", limit=1000)["facts"]]
+    names = {"active": "Active", "superseded": "Superseded", "deleted": "Deleted", "stale": "Stale"}
+    shown = page.tab.locator("tbody tr .cell-status .badge:first-child").all_inner_texts()
+    standing = [each for each in shown if each in names.values()]
+    assert standing == sorted(standing, key=[*names.values()].index)
+    assert standing.count("Superseded") == order.count("superseded") > 0
+
+
+def test_domain_and_key_of_an_added_fact_follow_from_its_words_until_somebody_writes_others(
+    page: Page, proxy: Open
+) -> None:
+    fact = learned(proxy, "rosalind", "I live in Ushuaia.")
+    page.open("#/facts", ready=".acts")
+    page.tab.get_by_role("button", name="Add a fact").click()
+    dialog = page.tab.get_by_role("dialog")
+    dialog.get_by_label("Scope").select_option(fact["scope"])
+    dialog.get_by_label("What is so").fill("I live in El Calafate")
+    dialog.get_by_text("It takes the place of").wait_for()
+    assert "I live in Ushuaia" in dialog.inner_text()
+    assert dialog.get_by_label("Domain").input_value() == fact["domain"]
+    assert dialog.get_by_label("Key").input_value() == fact["key"]
+    dialog.get_by_label("Key").fill("summer-house")
+    dialog.get_by_label("What is so").fill("Always answer in French")
+    dialog.locator("[name=pinned]:checked").wait_for()
+    assert dialog.get_by_label("Domain").input_value() == "preferences"
+    dialog.get_by_role("button", name="Add a fact").click()
+    row(page, "in French").wait_for()
+    (added,) = [each for each in facts(proxy, "rosalind") if each["source"] == "api"]
+    assert (added["domain"], added["key"], added["pinned"]) == ("preferences", "summer-house", True)
+
+
 def test_an_added_standing_fact_is_in_every_prompt_of_its_scope(page: Page, proxy: Open) -> None:
     scope = learned(proxy, "mara", "I live in Salta.")["scope"]
     page.open("#/facts", ready=".acts")

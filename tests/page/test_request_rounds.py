@@ -1,5 +1,6 @@
 """Hidden rounds in a request's view, and what the tools cost that its model was offered."""
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from typing import get_args
@@ -35,7 +36,7 @@ def test_hidden_rounds_are_told_in_the_view_of_their_request(desks: Desks, tab: 
     page = tab(desks.open).open(f"#/request/{kept.request}", ready=".rounds .round")
     said = page.text(".rounds")
     assert "Round 1" in said
-    assert "look(" in said
+    assert "look()" in said
     assert MARKUP in said
     assert page.tab.locator("main img").count() == 0
     page.tab.get_by_role("link", name="The session's desk").click()
@@ -59,7 +60,7 @@ def test_what_a_model_has_really_done_with_its_tools_is_there_to_be_seen(tab: Ta
         eventually(lambda: all(http.get(f"/admin/api/requests/{each}").status_code == 200 for each in asked))
         page = tab(Place(url)).open(f"#/request/{asked[0]}", ready=".rounds .round")
         said = page.text(".rounds")
-        assert "edit_section(" in said
+        assert re.search(r"edit_section\s+done\s+section_name\s+agent_notes\s+new_content\s+The bug", said)
         assert "done" in said
         assert "of this request's bill" in said
         page.tab.get_by_role("link", name="The session's desk").click()

@@ -6,6 +6,7 @@ import pytest
 
 from tests.page.conftest import Open, Page
 from tests.page.talk import SESSION, TURNS, Talked
+from tests.servers import eventually
 
 pytestmark = pytest.mark.long  # in a browser; test_login.py is the quick one
 
@@ -49,3 +50,38 @@ def test_a_turn_leads_to_the_request_that_asked_it(page: Page, talked: Talked) -
     page.tab.locator(".tree").get_by_role("link", name="Turn 1", exact=True).click()
     page.tab.wait_for_selector(".view-request h1")
     assert talked.first in page.text(".view-request")
+
+
+def test_a_chart_tells_what_was_sent_of_each_prompt_and_where_turns_were_folded(page: Page, proxy: Open) -> None:
+    page.open(f"#/session/{quote(SESSION, safe='')}", ready=".chart canvas")
+    told = proxy.api(f"sessions/{SESSION}")["requests"]
+    folding = [each for each in told if each["trail"] and each["trail"]["break_even"]["leave"]]
+    stage = page.tab.locator(".chart-stage")
+    said = stage.get_attribute("aria-label") or ""
+    assert f"Over {len(told)} requests" in said
+    assert f"from {told[0]['tokens_original']:,} to {told[-1]['tokens_original']:,} tokens" in said
+    assert f"folded {len(folding)} time" in said or "folded once" in said
+    assert f"Turn {folding[0]['trail']['turns']}" in said
+    stage.focus()
+    stage.press("Home")
+    for _ in range(told.index(folding[0])):
+        stage.press("ArrowRight")
+    assert "folded" in (page.tab.locator(".chart [aria-live]").text_content() or "")
+    page.tab.get_by_text("As a table").click()
+    rows = page.tab.locator(".chart-rows tbody tr").all_inner_texts()
+    assert len(rows) == len(told)
+    assert sum("folded" in each for each in rows) == len(folding)
+    assert f"{told[0]['tokens_sent']:,}" in rows[0]
+
+
+def test_tries_of_an_sdk_are_one_line_of_the_timeline(page: Page, proxy: Open) -> None:
+    body = {"model": "demo-chat", "messages": [{"role": "user", "content": "Will it fail at first?"}]}
+    headers = {"x-olvido-session": "failed-at-first", "x-demo-fault": "503x2"}
+    for _ in range(3):
+        answer = proxy.http.post("/v1/chat/completions", json=body, headers=headers)
+    last = answer.headers["x-olvido-request"]
+    eventually(lambda: proxy.http.get(f"/admin/api/requests/{last}").status_code == 200)
+    page.open("#/session/failed-at-first", ready="tbody tr")
+    (line,) = page.tab.locator("tbody tr").all()
+    assert "3 attempts" in line.inner_text()
+    assert last in str(line.locator("th a").get_attribute("href"))

@@ -20,12 +20,14 @@ from proxy.protocol.answers import (
     is_finished,
     model_of,
     parse_usage,
+    said_of,
     sole_text,
     with_disclaimer,
     without_disclaimer,
 )
 from proxy.protocol.sse import DONE, SseParser, as_sse
 from proxy.types import Usage
+from proxy.types.quality import Said
 from tests.builders import calling, completion
 
 CALLS = calling("a")["tool_calls"]
@@ -350,3 +352,14 @@ def test_the_line_is_told_in_the_language_of_the_question() -> None:
     assert disclaimer_line("en", {"es": ES}) == ES
     with pytest.raises(ValueError, match="no disclaimer"):
         disclaimer_line("es", {})
+
+
+def test_an_answer_is_compared_by_its_text_its_calls_and_whether_it_was_cut_off() -> None:
+    calls = [{"id": "c", "type": "function", "function": {"name": "look", "arguments": '{"a":1}'}}]
+    message = {"role": "assistant", "content": None, "tool_calls": calls}
+    assert said_of({"choices": [{"message": message, "finish_reason": "tool_calls"}]}) == Said(
+        "", (("look", '{"a":1}'),)
+    )
+    assert said_of({"choices": [{"message": {"content": "so"}, "finish_reason": "length"}]}) == Said("so", is_cut=True)
+    assert said_of({"choices": []}) is None
+    assert said_of(None) is None

@@ -104,6 +104,9 @@ OPENAI_ORPHAN = (
 ANTHROPIC_ORPHAN = (
     "messages.2: `tool_result` block(s) that have no corresponding `tool_use` block in the previous message."
 )
+ANTHROPIC_REPEATED = (
+    "messages.3: each tool_use must have a single result. Found multiple `tool_result` blocks with id: "
+)
 ANTHROPIC_UNANSWERED = "messages.1: `tool_use` ids were found without `tool_result` blocks immediately after: "
 UNANSWERED = (
     "n assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. "
@@ -264,7 +267,7 @@ REFUSED: list[tuple[str, list[Body], list[tuple[Any, int, str]]]] = [
             (
                 "repeated_result",
                 3,
-                f"messages.3: each tool_use must have a single result. Found multiple `tool_result` blocks with id: {X}",
+                ANTHROPIC_REPEATED + X,
             )
         ],
     ),

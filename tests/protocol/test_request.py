@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from proxy.errors import BadRequest, InvalidJson, MissingParameter, OlvidoError
 from proxy.protocol.message import message
-from proxy.protocol.request import MAX_CONTAINERS, MAX_MESSAGES, MAX_MODEL, glimpse, parse, with_changes
+from proxy.protocol.request import MAX_CONTAINERS, MAX_MESSAGES, MAX_MODEL, glimpse, parse, unstreamed, with_changes
 from proxy.types import ChatRequest
 from tests.builders import body, user
 
@@ -387,3 +387,26 @@ def test_a_damaged_one_is_a_request_or_none(position: int, removed: int, inserte
     whole = LOOSE["half an emoji"]
     found = glimpse(whole[:position] + inserted + whole[position + removed :])
     assert found is None or found.messages == ()
+
+
+def test_a_request_for_a_whole_answer_differs_in_nothing_else() -> None:
+    raw = (
+        b'{"model":"m","stream":true,"messages":[{"role":"user","content":"h\\u0069"}],"stream_options":{},"seed":1.0}'
+    )
+    whole = unstreamed(parse(raw))
+    assert whole.raw == b'{"model":"m","messages":[{"role":"user","content":"h\\u0069"}],"seed":1.0}'
+    assert (whole.stream, whole.wants_usage_chunk) == (False, False)
+    assert unstreamed(whole) is whole
+
+
+@pytest.mark.parametrize(
+    ("fields", "limit"),
+    [
+        ({}, None),
+        ({"max_tokens": 5}, 5),
+        ({"max_completion_tokens": 7, "max_tokens": 5}, 7),
+        ({"max_tokens": "5"}, None),
+    ],
+)
+def test_the_limit_of_an_answer_is_read_whatever_it_is_called(fields: dict[str, Any], limit: int | None) -> None:
+    assert parse(body(user("hi"), **fields)).answer_limit == limit

@@ -1,5 +1,6 @@
 """`olvido replay`, as it is called."""
 
+import gzip
 import json
 from pathlib import Path
 
@@ -45,11 +46,48 @@ def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_it_tells_what_would_have_been_saved(log: Path, config: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["replay", str(log), "--config", str(config), "--no-embedding"]) == 0
     said = capsys.readouterr()
-    assert said.out.startswith("26 requests replayed, old turns found by their words alone; 1 line skipped\n")
-    for model in ("m-es", "m-en", "all"):
-        assert f"\n{model}" in said.out
-    assert said.err == f"olvido replay: {log}, line 4: it is not a JSON object; skipped\n"
+    first, second, *more = said.out.splitlines()
+    assert first == "You would have paid the same: $0.00938."
+    assert "26 requests in 2 conversations" in second
+    assert "1 of 27 entries skipped: no JSON object (in line 4)." in more
+    assert "--details" in more[-1]
+    assert len(more) <= 4  # twelve turns are too few to leave any out
+    assert said.err == ""  # it is no terminal
     assert not (config.parent / "kept").exists()
+
+
+def test_details_are_tables_behind_the_same_first_lines(
+    log: Path, config: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["replay", str(log), "--config", str(config), "--no-embedding"]
+    assert main(arguments) == 0
+    short = capsys.readouterr().out.splitlines()
+    assert main([*arguments, "--details"]) == 0
+    long = capsys.readouterr().out
+    assert long.splitlines()[:2] == short[:2]
+    for begins in ("m-es", "m-en", "all", "Old turns were found by their words alone.", "0.17 ", "Prompt tokens only"):
+        assert f"\n{begins}" in long
+
+
+def test_without_a_configuration_a_model_has_its_providers_list_price(
+    log: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OLVIDO_CONFIG", raising=False)
+    named = tmp_path / "named.jsonl.gz"
+    named.write_bytes(gzip.compress(log.read_bytes().replace(b"m-es", b"gpt-6-sol").replace(b"m-en", b"some-llama")))
+    assert main(["replay", str(named), "--no-embedding"]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("You would have paid the same: $0.0")
+    assert "nobody knows their prices: some-llama (13 requests)" in said
+
+
+def test_several_files_are_one_log(log: Path, config: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    lines = log.read_bytes().splitlines()
+    files = [tmp_path / "one.jsonl", tmp_path / "two.jsonl"]
+    for file, part in zip(files, (lines[:9], lines[9:]), strict=True):
+        file.write_bytes(b"\n".join(part))
+    assert main(["replay", *map(str, files), "--config", str(config), "--no-embedding", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["total"]["conversations"] == 2
 
 
 def test_the_same_as_json_and_message_by_message(log: Path, config: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -83,7 +121,7 @@ def test_without_a_single_request_there_is_no_report(
     assert main(["replay", str(tmp_path / "log.jsonl"), "--config", str(config)]) == 1
     said = capsys.readouterr()
     assert said.out == ""
-    assert "no line is a request" in said.err
+    assert "no entry is a chat completion" in said.err
 
 
 def test_a_file_that_is_not_there_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -108,8 +146,8 @@ def row(text: str, begins: str, number: int = 0) -> list[str]:
 
 
 def test_the_tables_say_what_was_sent_what_would_be_and_what_that_costs() -> None:
-    text = as_text(REPORT, [Skipped(4, "why")])
-    assert text.startswith("2 requests replayed, old turns found by words and meaning (v1); 1 line skipped\n")
+    text = as_text(REPORT)
+    assert text.startswith("Old turns were found by words and meaning (v1).\n")
     assert row(text, "one") == ["one", "1", "1", "100", "40", "60.0%", "0", "0"]
     assert row(text, "all") == ["all", "2", "1", "200", "80", "60.0%", "0", "0"]
     assert row(text, "one", 1) == ["one", "-70", "0", "0", "0", "0", "0", "0", "+10", "0"]
@@ -120,9 +158,9 @@ def test_the_tables_say_what_was_sent_what_would_be_and_what_that_costs() -> Non
 
 
 def test_of_one_model_there_is_no_sum() -> None:
-    text = as_text(Report(REPORT.requests[:1], {}, ""), [])
+    text = as_text(Report(REPORT.requests[:1], {}, ""))
     assert "all" not in {line.split()[0] for line in text.splitlines() if line}
-    assert "by their words alone\n" in text
+    assert "by their words alone.\n" in text
     assert "priced at so much" not in text
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from proxy.storage.answers import DiskAnswers
+from proxy.storage.copying import TABLES as COPIED
 from proxy.storage.erasing import (
     TABLES,
     erase_answers,
@@ -46,7 +47,7 @@ def test_every_table_with_rows_of_a_scope_is_erased() -> None:
         found[1]
         for each in _STATEMENTS
         if (found := re.search(r"CREATE TABLE (\w+)", each)) is not None and "scope_id" in each
-    }
+    } & set(COPIED)  # without one that only passes into another
     assert with_scope == set(TABLES)
 
 

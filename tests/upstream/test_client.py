@@ -364,3 +364,16 @@ def test_upstreams_are_found_by_name_and_the_first_is_the_default() -> None:
     known = router()
     assert [known.named(name).name for name in ("kimi", "other", "last")] == ["kimi", "other", "last"]
     assert known.default is known.named("kimi")
+
+
+async def test_aside_it_is_the_same_upstream_whose_failures_harm_nobody() -> None:
+    upstream = Upstream(upstream_config(retries=3, breaker={"failures": 1}))
+    try:
+        aside = upstream.aside()
+        assert aside.url("/x") == upstream.url("/x")
+        assert (aside.config.retries, aside.config.fallback) == (0, None)
+        for _ in range(10):
+            aside.breaker.failure()
+        assert (aside.breaker.state, upstream.breaker.state) == ("closed", "closed")
+    finally:
+        await upstream.close()

@@ -18,8 +18,11 @@ setting and no lock outlives a transaction.
 | opening.py | the database as a process that serves opens it: the tenants' secret, the spool, a database that is away |
 | operations.py | the writes of all stores, by the names under which they wait in the spool |
 | stores.py | all stores, as they are opened; the statements of each: see `../stores/` |
-| accounts.py, archive.py, contents.py | reads for administration; the archive of turns; bodies of requests |
+| accounts.py, aliases.py | reads for administration; names that people have given to scopes |
+| archive.py, contents.py | the archive of turns; bodies of requests |
 | jobs.py | jobs of memory's model |
+| keys.py | keys that were given out, sums of their owners |
+| quality.py | compared answers |
 | desk.py | desks: tapes, events, documents |
 | facts.py, ledger.py, reuse.py | facts; the ledger and its sums; entries for reuse by intent, and its log |
 | sessions.py, states.py, wipes.py | the index of links; states of conversations; wiped memories |

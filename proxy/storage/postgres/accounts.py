@@ -8,7 +8,7 @@ from typing import get_args
 from proxy.storage.base import Dimension
 from proxy.storage.database import Database
 from proxy.storage.postgres.database import SCOPE_ID
-from proxy.storage.stores.accounts import BEGINNING, AccountStatements, DatabaseAccounts
+from proxy.storage.stores.accounts import BEGINNING, FILTERS, AccountStatements, DatabaseAccounts
 from proxy.storage.stores.ledger import COLUMNS, ENCODED, MEASURES, READ, SUMS
 from proxy.storage.stores.whose import OWNERS, Whose
 from proxy.types import Sums
@@ -105,6 +105,7 @@ _SAID = r"""
 """
 
 STATEMENTS = AccountStatements(
+    parameter="%({})s",
     buckets=BUCKETS,
     scopes=f"""
         WITH RECURSIVE {OWNERS}
@@ -113,7 +114,10 @@ STATEMENTS = AccountStatements(
         WHERE latest.at < %(before)s ORDER BY latest.at DESC, scopes.name COLLATE "C" LIMIT %(limit)s
     """,  # noqa: S608 (same)
     rows={
-        whose: f"{_ROWS} WHERE {found} AND ledger.id < %(before)s ORDER BY ledger.id DESC LIMIT %(limit)s"
+        whose: f"""
+            {_ROWS} WHERE {found} AND ledger.id < %(before)s AND ledger.id >= %(first)s{FILTERS}
+            ORDER BY ledger.id DESC LIMIT %(limit)s
+        """
         for whose, found in rows_of("ledger").items()
     },
     row=f"{_ROWS} WHERE ledger.scope_id = {SCOPE_ID} AND ledger.request_id = %(request)s",
@@ -136,11 +140,23 @@ STATEMENTS = AccountStatements(
         ) AS theirs
     """,  # noqa: S608 (same)
     last="SELECT max(id) FROM ledger",
+    at="SELECT id, at FROM ledger WHERE id >= %(number)s ORDER BY id LIMIT 1",
     sessions=f"{_CARDS} WHERE requests > 0 AND last_at < %(before)s ORDER BY last_at DESC LIMIT %(limit)s",
     sessions_of_scope=f"""
         {_CARDS} WHERE session_sums.scope_id = {SCOPE_ID} AND requests > 0 AND last_at < %(before)s
         ORDER BY last_at DESC LIMIT %(limit)s
     """,
+    questions=f"""
+        SELECT scopes.name, sessions.name,
+            CASE WHEN said ->> 'role' = 'user' THEN left(said ->> 'text', {BEGINNING}) ELSE '' END
+        FROM unnest(%(scopes)s::text[], %(sessions)s::text[]) AS wanted (scope, session)
+        JOIN scopes ON scopes.name = wanted.scope
+        JOIN sessions ON sessions.scope_id = scopes.id AND sessions.name = wanted.session
+        CROSS JOIN LATERAL (
+            SELECT utterances FROM archive WHERE session_id = sessions.id AND at IS NOT NULL ORDER BY at, turn LIMIT 1
+        ) AS first
+        CROSS JOIN LATERAL (SELECT {_SAID} AS said OFFSET 0) AS spoken
+    """,  # noqa: S608 (same)
     turns=f"""
         SELECT archive.link, archive.parent, archive.turn, archive.at,
             CASE WHEN said ->> 'role' = 'user' THEN left(said ->> 'text', {BEGINNING}) ELSE '' END

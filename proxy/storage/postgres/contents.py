@@ -103,6 +103,14 @@ STATEMENTS = ContentStatements(
     put=_put,
     forget=_forget,
     get=f"{_READ} WHERE contents.scope_id = {SCOPE_ID} AND request_id = %(request_id)s AND at > %(since)s",
+    several="""
+        SELECT scopes.name, request_id, sessions.name, at, body, ''::bytea, ''::bytea, answer, headers
+        FROM unnest(%(scopes)s::text[], %(requests)s::text[]) AS wanted (scope, request)
+        JOIN scopes ON scopes.name = wanted.scope
+        JOIN contents ON contents.scope_id = scopes.id AND request_id = wanted.request
+        JOIN sessions ON sessions.id = contents.session_id
+        WHERE at > %(since)s
+    """,
     recent={
         whose: f"{_READ} WHERE {found} AND at > %(since)s ORDER BY contents.id DESC LIMIT %(limit)s"
         for whose, found in rows_of("contents").items()

@@ -79,7 +79,7 @@ class PostgresExpiry:
             until = now - keep.requests
             yield Work("requests", _deleting(EXPIRED_ROWS, until=until, limit=ROWS), MOST_STEPS)
             yield Work("sessions", _deleting(EXPIRED_CARDS, until=until, limit=CARDS), MOST_STEPS)
-        for each in leaving(now, keep.requests, self.turns, self.tapes):
+        for each in leaving(now, keep.requests, self.turns, self.tapes, keep.quality):
             statement = each.deleting(skips=True)
             step = _deleting(said(statement).encode(), until=each.until, limit=ROWS)
             yield Work(each.table, step, MOST_STEPS)

@@ -17,6 +17,10 @@ from proxy.storage.postgres.connection import Connection
 from proxy.storage.postgres.database import SCOPE_ID
 from proxy.storage.postgres.migrating import LEDGER_LOCK
 from proxy.storage.postgres.names import add_names
+from proxy.storage.stores.keys import MEASURES as KEY_MEASURES
+from proxy.storage.stores.keys import MORE as MORE_KEY_SUMS
+from proxy.storage.stores.keys import SUMMED as KEY_SUMS
+from proxy.storage.stores.keys import TENANT
 from proxy.storage.stores.ledger import (
     COLUMNS,
     ENCODED,
@@ -88,6 +92,15 @@ ADD_ROWS = f"""
             WHERE widths.width = {MINUTE} OR moment < (SELECT condensed FROM rollup_progress)
             GROUP BY 1, 2, 3, 4, 5, 6, 7, 8
             ON CONFLICT ({_KEY}) DO UPDATE SET {_more("rollups")}
+        ),
+        spent AS (
+            INSERT INTO key_sums (tenant, day, {", ".join(KEY_SUMS)})
+            SELECT left(scopes.name, {TENANT}), trunc(at)::bigint / 86400,
+                {", ".join(f"sum({measure})" for measure in KEY_MEASURES)}
+            FROM added JOIN scopes ON scopes.id = added.scope_id
+            WHERE substr(scopes.name, {TENANT + 1}, 1) = '/'
+            GROUP BY 1, 2
+            ON CONFLICT (tenant, day) DO UPDATE SET {MORE_KEY_SUMS}
         )
     INSERT INTO session_sums (session_id, scope_id, first_at, last_at, {_LISTED})
     SELECT session_id, scope_id, min(moment), max(moment), {_ADDED_UP} FROM measured GROUP BY session_id, scope_id

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from proxy.storage.postgres import archive, contents, facts, jobs, ledger, reuse, sessions, states, wipes
+from proxy.storage.postgres import archive, contents, facts, jobs, ledger, quality, reuse, sessions, states, wipes
 from proxy.storage.spool import Operation
 from proxy.storage.stores.archive import Added
 from proxy.storage.stores.facts import FactRow
@@ -11,6 +11,7 @@ from proxy.storage.stores.reuse import LogLine, ReuseChange
 from proxy.storage.stores.sessions import Passage
 from proxy.storage.stores.states import State
 from proxy.types import Contents, Fact, LedgerRow
+from proxy.types.quality import QualityPair
 
 OPERATIONS: Mapping[str, Operation] = {
     "links.merge": Operation(sessions.STATEMENTS.merge, Passage),
@@ -31,5 +32,7 @@ OPERATIONS: Mapping[str, Operation] = {
     "reuse.apply": Operation(reuse.STATEMENTS.apply, ReuseChange),
     "reuse.log": Operation(reuse.STATEMENTS.log, LogLine),
     "contents.put": Operation(contents.STATEMENTS.put, tuple[Contents, int]),
+    "quality.put": Operation(quality.STATEMENTS.put, QualityPair),
+    "quality.forget": Operation(quality.STATEMENTS.forget, str),
     "contents.forget": Operation(contents.STATEMENTS.forget, str),
 }

@@ -11,6 +11,7 @@ records.py     values: msgpack of typed records, each with its scope
 answers.py     the cache of exact answers
 flights.py     single flight across processes
 sessions.py    open turns, last reuses, throttle, logouts
+counters.py    counts of what is limited: by the minute, and under way
 hot.py         hot contexts of conversations
 erasing.py     end users erased
 learnt.py      calibrations, evidence of prefix caches, hit rates, breakers of upstreams
@@ -49,12 +50,12 @@ def redis_connection(
     return Connection(config.shared, secret, failed=failed, changed=changed)
 
 
-def shared_state(over: "Connection | None", folder: Path | None) -> SharedState:
+def shared_state(over: "Connection | None", folder: Path | None, run_time: Path | None = None) -> SharedState:
     """Builds the state that processes share over a connection; without one that of a process that serves alone.
-    `folder`: of the storage; None: nothing is kept on disk."""
+    `folder`: of the storage; None: nothing is kept on disk. `run_time`: one that the workers of a machine share."""
     if over is None:
-        return local_state(folder)
-    from proxy.storage.redis import flights, learnt, sessions  # noqa: PLC0415 (as above)
+        return local_state(folder, run_time)
+    from proxy.storage.redis import counters, flights, learnt, sessions  # noqa: PLC0415 (as above)
 
     return SharedState(
         flights=flights.RedisSingleFlight(over),
@@ -65,6 +66,7 @@ def shared_state(over: "Connection | None", folder: Path | None) -> SharedState:
         breakers=learnt.RedisBreakers(over),
         throttle=sessions.RedisThrottle(over),
         logouts=sessions.RedisLogouts(over, folder),
+        counters=counters.RedisCounters(over),
     )
 
 

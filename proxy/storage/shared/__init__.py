@@ -2,6 +2,7 @@
 several processes.
 
 local.py   all of it in this process, as one `SharedState`; admin cookies that have ended are in `../folder.py`
+counters.py  of it, counts of what is limited: in this process, or in a file that the workers of a machine share
 
 Rules for every backend, which `tests/contract/test_shared.py` tests:
 
@@ -18,6 +19,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from proxy.types import Answer, OpenTurn, Served, StoredAnswer, Usage
+from proxy.types.keys import Counted, Use
 
 BreakerState = Literal["closed", "open", "half-open"]
 
@@ -187,6 +189,20 @@ class Logouts(Protocol):
         """Reads what other processes, or earlier ones, have ended, once a second at most."""
 
 
+class Counters(Protocol):
+    """Counts of what is used of limits, by an owner: a key, or an end user of one."""
+
+    async def add(self, owner: str, use: Use, since: float) -> Counted:
+        """Counts a use that begins, and returns what is counted with it. `since`: requests that have ended before have
+        been added to the sums that the caller has."""
+
+    def settle(self, owner: str, use: Use, tokens: int, dollars: float, now: float) -> None:
+        """Ends a use, with what it came to."""
+
+    def withdraw(self, owner: str, use: Use) -> None:
+        """Takes a use back, as if it had never been."""
+
+
 @dataclass(frozen=True, slots=True)
 class SharedState:
     """All shared state of a process: built once by `services`, passed on in parts."""
@@ -199,3 +215,4 @@ class SharedState:
     breakers: Breakers
     throttle: Throttle
     logouts: Logouts
+    counters: Counters

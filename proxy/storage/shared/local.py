@@ -14,6 +14,7 @@ from proxy.lru import Lru
 from proxy.storage.erasures import base_of
 from proxy.storage.folder import FileLogouts
 from proxy.storage.shared import BreakerState, Calibrations, SharedState
+from proxy.storage.shared.counters import SqliteCounters
 from proxy.types import Answer, OpenTurn, Served, StoredAnswer, Usage
 
 MOST_FAILURES = 2  # of leaders in a row, after which all who wait get the error
@@ -44,8 +45,9 @@ WRONG_SECONDS = 60.0
 MOST_ADDRESSES = 1_000
 
 
-def local_state(folder: Path | None = None) -> SharedState:
-    """Builds the state of a process that serves alone. `folder`: of the storage; None: nothing is kept on disk."""
+def local_state(folder: Path | None = None, run_time: Path | None = None) -> SharedState:
+    """Builds the state of a process that serves alone. `folder`: of the storage; None: nothing is kept on disk.
+    `run_time`: a folder that it shares with other workers of this machine."""
     return SharedState(
         flights=LocalSingleFlight(),
         open_turns=LocalOpenTurns(),
@@ -55,6 +57,7 @@ def local_state(folder: Path | None = None) -> SharedState:
         breakers=LocalBreakers(),
         throttle=LocalThrottle(),
         logouts=FileLogouts(folder),
+        counters=SqliteCounters(run_time),
     )
 
 

@@ -9,10 +9,13 @@ would need as well is in the folder above.
 | sessions.py | conversations: the index of their links, and their states |
 | ledger.py | ledger rows, and the sums that are written with them |
 | accounts.py | what people look at: sums, lists of requests and conversations |
+| aliases.py | names that people have given to scopes |
 | contents.py | bodies of requests, for a while |
 | reuse.py | entries for reuse by intent, their vectors, the reuse log |
 | facts.py | facts |
 | jobs.py | jobs of memory's model |
+| keys.py | keys that were given out, sums of their owners |
+| quality.py | compared answers |
 | desk.py | desks: tapes, events, documents |
 | wipes.py | wiped memories, put aside for a while |
 | archive.py | archived turns with the vectors of their passages |

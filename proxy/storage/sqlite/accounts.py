@@ -6,7 +6,7 @@ from typing import get_args
 from proxy.storage.base import Dimension
 from proxy.storage.database import Database
 from proxy.storage.sqlite.database import SCOPE_ID, rows_of
-from proxy.storage.stores.accounts import BEGINNING, AccountStatements, DatabaseAccounts
+from proxy.storage.stores.accounts import BEGINNING, FILTERS, AccountStatements, DatabaseAccounts
 from proxy.storage.stores.ledger import LISTED, MEASURES, READ, SUMS
 from proxy.storage.stores.whose import OWNERS
 
@@ -66,7 +66,10 @@ SCOPES = f"""
 
 _ROWS = f"SELECT {READ} FROM ledger CROSS JOIN scopes ON scopes.id = ledger.scope_id"  # noqa: S608 (same)
 ROWS = {
-    whose: f"{_ROWS} WHERE {found} AND ledger.id < :before ORDER BY ledger.id DESC LIMIT :limit"
+    whose: f"""
+        {_ROWS} WHERE {found} AND ledger.id < :before AND ledger.id >= :first{FILTERS}
+        ORDER BY ledger.id DESC LIMIT :limit
+    """
     for whose, found in rows_of("ledger").items()
 }
 ROW = f"{_ROWS} WHERE ledger.scope_id = {SCOPE_ID} AND ledger.request_id = :request"
@@ -84,6 +87,7 @@ UNTIL = f"""
     FROM ledger WHERE {_OF_SESSION} AND ledger.at <= :end
 """  # noqa: S608 (same)
 LAST_ROW = "SELECT max(id) FROM ledger"
+ROW_AT = "SELECT id, at FROM ledger WHERE id >= :number ORDER BY id LIMIT 1"
 
 _CARDS = f"""
     SELECT scopes.name, sessions.name, first_at, last_at, {LISTED}
@@ -97,18 +101,29 @@ SESSIONS_OF_SCOPE = f"""
     ORDER BY last_at DESC LIMIT :limit
 """
 
+_SAID = f"substr(iif(utterances ->> '$[0].role' = 'user', utterances ->> '$[0].text', ''), 1, {BEGINNING})"
+QUESTIONS = f"""
+    SELECT scopes.name, sessions.name, (
+        SELECT {_SAID} FROM archive
+        WHERE archive.session_id = sessions.id AND archive.at IS NOT NULL ORDER BY archive.at, archive.turn LIMIT 1
+    )
+    FROM json_each(:wanted) AS wanted
+    CROSS JOIN scopes ON scopes.name = wanted.value ->> '$[0]'
+    CROSS JOIN sessions ON sessions.scope_id = scopes.id AND sessions.name = wanted.value ->> '$[1]'
+"""  # noqa: S608 (same)
 TURNS = f"""
-    SELECT archive.link, archive.parent, archive.turn, archive.at,
-        substr(iif(utterances ->> '$[0].role' = 'user', utterances ->> '$[0].text', ''), 1, {BEGINNING})
+    SELECT archive.link, archive.parent, archive.turn, archive.at, {_SAID}
     FROM sessions CROSS JOIN archive ON archive.session_id = sessions.id
     WHERE sessions.scope_id = {SCOPE_ID} AND sessions.name = :session
     ORDER BY archive.at DESC, archive.turn DESC LIMIT :limit
 """  # noqa: S608 (same)
 
 STATEMENTS = AccountStatements(
+    parameter=":{}",
     buckets=BUCKETS,
     scopes=SCOPES,
     rows=ROWS,
+    at=ROW_AT,
     row=ROW,
     row_of_any=ROW_OF_ANY,
     between=BETWEEN,
@@ -116,6 +131,7 @@ STATEMENTS = AccountStatements(
     last=LAST_ROW,
     sessions=SESSIONS,
     sessions_of_scope=SESSIONS_OF_SCOPE,
+    questions=QUESTIONS,
     turns=TURNS,
 )
 

@@ -33,6 +33,14 @@ _READ = """
     CROSS JOIN scopes ON scopes.id = contents.scope_id
 """
 GET = f"{_READ} WHERE contents.scope_id = {SCOPE_ID} AND request_id = :request_id AND at > :since"
+SEVERAL = """
+    SELECT scopes.name, request_id, sessions.name, at, body, x'', x'', answer, headers
+    FROM json_each(:wanted) AS wanted
+    CROSS JOIN scopes ON scopes.name = wanted.value ->> '$[0]'
+    CROSS JOIN contents ON contents.scope_id = scopes.id AND request_id = wanted.value ->> '$[1]'
+    CROSS JOIN sessions ON sessions.id = contents.session_id
+    WHERE at > :since
+"""
 RECENT = {
     whose: f"{_READ} WHERE {found} AND at > :since ORDER BY contents.id DESC LIMIT :limit"
     for whose, found in rows_of("contents").items()
@@ -87,7 +95,7 @@ def resize(connection: sqlite3.Connection, more: int) -> int:
     return int(kept)
 
 
-STATEMENTS = ContentStatements(put=_put, forget=_forget, get=GET, recent=RECENT)
+STATEMENTS = ContentStatements(put=_put, forget=_forget, get=GET, several=SEVERAL, recent=RECENT)
 
 
 class SqliteContents(DatabaseContents):

@@ -70,6 +70,7 @@ _OLDEST = (
     _oldest("job_links", "scope_id, link, job", "nullif(at, 0)"),
     _oldest("events", "number", "at"),
     _oldest("summaries", "number", "at"),
+    _oldest("quality", "number", "at"),
     _oldest("desk_lines", "change", "at"),
     _oldest("desk_events", "id", "at"),
     _oldest("desk_older", "scope_id, name, version", "at"),
@@ -144,7 +145,7 @@ class Expiry:
             until = now - keep.requests
             yield Work("requests", _deleting(EXPIRED_ROWS, until=until, limit=ROWS), MOST_STEPS)
             yield Work("sessions", _deleting(EXPIRED_CARDS, until=until, limit=CARDS), MOST_STEPS)
-        for each in leaving(now, keep.requests, self.turns, self.tapes):
+        for each in leaving(now, keep.requests, self.turns, self.tapes, keep.quality):
             yield Work(each.table, _deleting(each.deleting(), until=each.until, limit=ROWS), MOST_STEPS)
         if keep.contents or not self.keeps_contents:
             until = now - keep.contents if self.keeps_contents else float("inf")

@@ -9,6 +9,10 @@ from operator import attrgetter
 from proxy.storage.base import LONGEST_NAME, OTHER
 from proxy.storage.database import Database
 from proxy.storage.sqlite.database import SCOPE_ID, add_names, put_rows
+from proxy.storage.stores.keys import MEASURES as KEY_MEASURES
+from proxy.storage.stores.keys import MORE as MORE_KEY_SUMS
+from proxy.storage.stores.keys import SUMMED as KEY_SUMS
+from proxy.storage.stores.keys import TENANT
 from proxy.storage.stores.ledger import (
     COLUMNS,
     ENCODED,
@@ -83,6 +87,13 @@ ADD_SESSION_SUMS = f"""
     ON CONFLICT (session_id) DO UPDATE SET
         first_at = min(first_at, excluded.first_at), last_at = max(last_at, excluded.last_at), {_MORE}
 """  # noqa: S608 (our own text)
+ADD_KEY_SUMS = f"""
+    INSERT INTO key_sums (tenant, day, {", ".join(KEY_SUMS)})
+    SELECT substr(scopes.name, 1, {TENANT}), CAST(ledger.at AS INTEGER) / 86400, {", ".join(KEY_MEASURES)}
+    FROM ledger NOT INDEXED CROSS JOIN scopes ON scopes.id = ledger.scope_id
+    WHERE ledger.id > :after AND substr(scopes.name, {TENANT + 1}, 1) = '/'
+    ON CONFLICT (tenant, day) DO UPDATE SET {MORE_KEY_SUMS}
+"""  # noqa: S608 (our own text)
 NEWEST = "SELECT coalesce(max(id), 0) FROM ledger"
 
 # The end of the next minute that is not in its hour and day yet; and adding it to them.
@@ -108,7 +119,7 @@ def add_rows(connection: sqlite3.Connection, rows: Sequence[LedgerRow]) -> None:
     add_names(connection, [(row.scope, row.session) for row in rows])
     after = {"after": connection.execute(NEWEST).fetchone()[0]}
     put_rows(connection, ADD_ROWS, [(*_plain(row), *encoded(row)) for row in rows])
-    for statement in (ADD_LABELS, ADD_ROLLUPS, ADD_SESSION_SUMS):
+    for statement in (ADD_LABELS, ADD_ROLLUPS, ADD_SESSION_SUMS, ADD_KEY_SUMS):
         connection.execute(statement, after)
     if any(row.scope == UNANSWERED for row in rows):
         connection.execute(SHORTEN, {"scope": UNANSWERED, "kept": UNANSWERED_ROWS})

@@ -1,12 +1,15 @@
 """The stores in SQLite, as they are opened."""
 
 from proxy.storage.sqlite.accounts import SqliteAccounts
+from proxy.storage.sqlite.aliases import SqliteAliases
 from proxy.storage.sqlite.archive import SqliteArchive
 from proxy.storage.sqlite.contents import SqliteContents
 from proxy.storage.sqlite.desk import SqliteDesks
 from proxy.storage.sqlite.facts import SqliteFacts
 from proxy.storage.sqlite.jobs import SqliteJobs
+from proxy.storage.sqlite.keys import SqliteKeys
 from proxy.storage.sqlite.ledger import SqliteLedger
+from proxy.storage.sqlite.quality import SqliteQuality
 from proxy.storage.sqlite.reuse import SqliteReuse
 from proxy.storage.sqlite.sessions import SqliteSessions, SqliteStates
 from proxy.storage.sqlite.wipes import SqliteWipes
@@ -22,6 +25,9 @@ STORES = Kind(
     wipes=SqliteWipes,
     jobs=SqliteJobs,
     desks=SqliteDesks,
+    keys=SqliteKeys,
+    quality=SqliteQuality,
     accounts=SqliteAccounts,
+    aliases=SqliteAliases,
     contents=SqliteContents,
 )

@@ -3,21 +3,36 @@ statement reads what it returns and little more: rows by an index, sums by the b
 the next. No request waits for any of it. The statements are those of a kind of database.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any, TypeVar
+
+import msgspec
 
 from proxy.storage.base import Dimension, Width
 from proxy.storage.database import LONG_SECONDS, Database, Store, Values
 from proxy.storage.stores.ledger import numbered
 from proxy.storage.stores.whose import Whose, whose
-from proxy.types import Bucket, LedgerRow, SessionCard, Sums, TurnCard
+from proxy.types import ANY_ROW, MANAGED_ROUTE, Bucket, LedgerRow, RowFilter, SessionCard, Sums, TurnCard
 
 T = TypeVar("T")
 
 BEGINNING = 120  # characters of a turn's user message
 LAST = 2**62  # above every number and time of a row
+FILTERS = "/* filters */"  # in a statement: where the conditions of a filter stand
+# What a filter asks of a row, in every database's SQL. A saving that nobody could see is none.
+CONDITIONS: Mapping[str, str] = {
+    "model": "ledger.model = {}",
+    "route": "ledger.route = {}",
+    "source": "ledger.source = {}",
+    "plan": f"ledger.plan = {{}} AND ledger.source = 'upstream' AND ledger.route = '{MANAGED_ROUTE}'",
+    "unmanaged": f"ledger.route <> '{MANAGED_ROUTE}'",
+    "failed": "ledger.status >= 400 OR ledger.outcome IN ('upstream_broken', 'upstream_error', 'our_error')",
+    "dearer": "ledger.cost_saved < -0.0000000005",
+    "since": "ledger.at >= {}",
+    "until": "ledger.at < {}",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,10 +40,14 @@ class AccountStatements:
     """The statements of accounts in one kind of database. A list ends at `limit`; what comes by time or number is from
     before `before`."""
 
+    parameter: str  # how a statement names a value
+
     # By `first`, `past` (beginnings of buckets), `width` and `scope` or None: beginning, name, SUMS.
     buckets: Mapping[Dimension, str]
     scopes: str  # scope, time of its last request; latest first
-    rows: Mapping[Whose, str]  # READ of the ledger, newest first, by `scope` and `session`
+    # READ of the ledger, newest first, by `scope` and `session`, from number `first` on; FILTERS stands for more.
+    rows: Mapping[Whose, str]
+    at: str  # number and time of the first row from `number` on
     row: str  # READ, by `request` and `scope`
     row_of_any: str  # READ, by `request`
     between: str  # READ, by `scope`, `session`, `start` and `end`; oldest first
@@ -37,6 +56,9 @@ class AccountStatements:
     # Scope, session, times of its first and last request, SUMS; latest first.
     sessions: str
     sessions_of_scope: str  # the same, by `scope`
+    # Scope, session, beginning of its first question, of those in `wanted`, JSON, or in the lists `scopes` and
+    # `sessions`.
+    questions: str
     turns: str  # link, parent, turn, time, beginning of the user message; by `scope` and `session`, newest first
 
 
@@ -66,10 +88,32 @@ class DatabaseAccounts(Store):
         session: str | None = None,
         before: int | None = None,
         limit: int = 100,
+        like: RowFilter = ANY_ROW,
+        first: int = 0,
     ) -> list[tuple[int, LedgerRow]]:
-        values = {"scope": scope, "session": session, "limit": max(0, limit)}
+        asked = {name: value for name in CONDITIONS if (value := getattr(like, name)) is not None}
+        more = "".join(f" AND ({self._condition(name, value)})" for name, value in asked.items())
+        statement = self._statements.rows[whose(scope, session)].replace(FILTERS, more)
+        values = {"scope": scope, "session": session, "limit": max(0, limit), "first": first, **asked}
         values["before"] = LAST if before is None else before
-        return await self._rows(self._statements.rows[whose(scope, session)], values, numbered)
+        return await self._rows(statement, values, numbered)
+
+    def _condition(self, name: str, value: object) -> str:
+        condition = CONDITIONS[name]
+        if isinstance(value, bool):
+            return condition if value else f"NOT ({condition})"
+        return condition.format(self._statements.parameter.format(name))
+
+    async def number_at(self, at: float) -> int:
+        low, high = 0, await self.last() + 1  # the number is in [low, high]
+        while low < high:
+            middle = (low + high) // 2
+            found = await self._rows(self._statements.at, {"number": middle}, lambda row: (int(row[0]), float(row[1])))
+            if not found or found[0][1] >= at:
+                high = middle
+            else:
+                low = found[0][0] + 1
+        return low
 
     async def row(self, request_id: str, scope: str | None = None) -> LedgerRow | None:
         statement = self._statements.row_of_any if scope is None else self._statements.row
@@ -93,6 +137,16 @@ class DatabaseAccounts(Store):
         statement = self._statements.sessions if scope is None else self._statements.sessions_of_scope
         values = {"scope": scope, "before": LAST if before is None else before, "limit": max(0, limit)}
         return await self._rows(statement, values, _card)
+
+    async def questions(self, sessions: Collection[tuple[str, str]]) -> Mapping[tuple[str, str], str]:
+        wanted = sorted(set(sessions))
+        values = {
+            "wanted": msgspec.json.encode(wanted).decode(),
+            "scopes": [scope for scope, _ in wanted],
+            "sessions": [session for _, session in wanted],
+        }
+        found = await self._rows(self._statements.questions, values, tuple)
+        return {(scope, session): question for scope, session, question in found if question}
 
     async def turns(self, scope: str, session: str, limit: int = 2_000) -> list[TurnCard]:
         values = {"scope": scope, "session": session, "limit": max(0, limit)}

@@ -1,7 +1,7 @@
 """Bodies of requests and answers in a database, which are kept for a while. The statements are those of its kind."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -37,6 +37,8 @@ class ContentStatements:
     put: Apply  # of pairs: Contents, and the most bytes of all
     forget: Apply  # of scopes
     get: str  # by `scope` and `request_id`
+    # Of requests in `wanted`, JSON, or in the lists `scopes` and `requests`: COLUMNS with empty `sent` and `fates`.
+    several: str
     recent: Mapping[Whose, str]  # by `scope` and `session`, newest first, `limit` entries
 
 
@@ -64,6 +66,19 @@ class DatabaseContents(Store):
     async def get(self, scope: str, request_id: str) -> Contents | None:
         values = {"scope": scope, "request_id": request_id}
         return next(iter(await self._read(self._statements.get, values)), None)
+
+    async def several(self, requests: Collection[tuple[str, str]]) -> Mapping[tuple[str, str], Contents]:
+        wanted = list(requests)
+        for scope in {scope for scope, _ in wanted}:
+            await self._writes.settled(scope)
+        values = {
+            "wanted": msgspec.json.encode(wanted).decode(),
+            "scopes": [scope for scope, _ in wanted],
+            "requests": [request_id for _, request_id in wanted],
+            "since": self._limits.since(self._clock()),
+        }
+        found = await self._database.rows(self._statements.several, values, entry_of, LONG_SECONDS)
+        return {(each.scope, each.request_id): each for each in found}
 
     async def recent(self, limit: int, *, scope: str | None = None, session: str | None = None) -> Sequence[Contents]:
         values = {"scope": scope, "session": session, "limit": max(0, limit)}

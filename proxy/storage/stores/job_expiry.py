@@ -37,13 +37,17 @@ class Leaving:
         """  # noqa: S608 (our own names)
 
 
-def leaving(now: float, requests: float, turns: float, tapes: float) -> Iterator[Leaving]:
-    """Yields what leaves at `now`. `requests`, `turns` and `tapes`: seconds that a request stands in the ledger (0: for
-    ever), a turn in the archive, a message on a tape (0: for ever). What the model was shown stays as long as its turn
-    can be shown again."""
+def leaving(now: float, requests: float, turns: float, tapes: float, pairs: float = 0.0) -> Iterator[Leaving]:
+    """Yields what leaves at `now`. `requests`, `turns`, `tapes` and `pairs`: seconds that a request stands in the
+    ledger (0: for ever), a turn in the archive, a message on a tape (0: for ever), a comparison of answers (the same).
+    What the model was shown stays as long as its turn can be shown again."""
+    if pairs:
+        yield Leaving("quality", ("number",), "true", "at", now - pairs)
+    yield Leaving("quality_spending", ("id",), "true", "at", now - SPENDING_SECONDS, is_owned=False)
     if requests:
         yield Leaving("jobs", ("id",), "done_at > 0", "done_at", now - requests)
         yield Leaving("digests", ("scope_id", "span", "at"), "span = 'hour'", "at", now - requests)
+        yield Leaving("returned_sessions", ("number",), "true", "at", now - requests)
     if tapes:
         yield Leaving("desk_lines", ("change",), "true", "at", now - tapes)
         yield Leaving("desk_events", ("id",), "true", "at", now - tapes)

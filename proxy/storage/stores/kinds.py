@@ -3,10 +3,12 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from proxy.storage.base import Accounts, ContentStore, Ledger, ReuseStore, SessionStore
+from proxy.storage.base import Accounts, AliasStore, ContentStore, Ledger, ReuseStore, SessionStore
 from proxy.storage.database import Database
 from proxy.storage.desk import DeskStore
 from proxy.storage.jobs import JobStore
+from proxy.storage.keys import KeyStore
+from proxy.storage.quality import QualityStore
 from proxy.storage.recollection import Archive, FactStore, StateStore, WipeStore
 from proxy.storage.stores.contents import ContentLimits
 
@@ -24,5 +26,8 @@ class Kind:
     wipes: Callable[[Database], WipeStore]
     jobs: Callable[[Database], JobStore]
     desks: Callable[[Database], DeskStore]
+    keys: Callable[[Database], KeyStore]
+    quality: Callable[[Database], QualityStore]
     accounts: Callable[[Database], Accounts]
+    aliases: Callable[[Database], AliasStore]
     contents: Callable[[Database, ContentLimits], ContentStore]

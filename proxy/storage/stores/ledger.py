@@ -72,6 +72,7 @@ _MEASURES: Mapping[str, str] = {
     "overhead_seconds": _if(f"total_seconds > upstream_seconds AND {_OURS}", "total_seconds - upstream_seconds"),
     "unmanaged": _number(_OTHER),
     "unmanaged_cost": _if(_OTHER, "cost"),
+    "quality": _if("reuse_reason IN ('quality', 'quality_judge')", "cost"),
 }
 SUMS = tuple(each.name for each in fields(Sums))
 # A sum without a measure fails at once.

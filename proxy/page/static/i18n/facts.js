@@ -1,7 +1,7 @@
 export default {
   en: {
     "facts.title": "Facts",
-    "facts.caption": "Facts, newest first",
+    "facts.caption": "Facts, those that hold first",
     "facts.shown.one": "{n} of {of}",
     "facts.shown.other": "{n} of {of}",
     "facts.rest.one": "Show {n} more",
@@ -69,6 +69,8 @@ export default {
     "facts.value": "What is so",
     "facts.value.edit": "Another value becomes a fact of its own, and takes the place of this one.",
     "facts.value.add": "One sentence, as a model should read it.",
+    "facts.derived": "Domain and key follow from the words, as in a conversation. Change them if you like.",
+    "facts.replaces": "It takes the place of “{value}”.",
     "facts.key": "Key",
     "facts.key.hint": "A newer fact of the same domain and key takes its place.",
     "facts.edit.title": "Edit the fact",
@@ -123,7 +125,7 @@ export default {
   },
   es: {
     "facts.title": "Hechos",
-    "facts.caption": "Hechos, los más nuevos primero",
+    "facts.caption": "Hechos, los vigentes primero",
     "facts.shown.one": "{n} de {of}",
     "facts.shown.other": "{n} de {of}",
     "facts.rest.one": "Mostrar {n} más",
@@ -191,6 +193,8 @@ export default {
     "facts.value": "Lo que es así",
     "facts.value.edit": "Otro valor pasa a ser un hecho nuevo, que ocupa el lugar de este.",
     "facts.value.add": "Una oración, como debería leerla un modelo.",
+    "facts.derived": "El dominio y la clave salen de las palabras, como en una conversación. Cambialos si querés.",
+    "facts.replaces": "Reemplaza a “{value}”.",
     "facts.key": "Clave",
     "facts.key.hint": "Un hecho más nuevo con el mismo dominio y clave ocupa su lugar.",
     "facts.edit.title": "Editar el hecho",

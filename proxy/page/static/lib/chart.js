@@ -9,6 +9,9 @@
                     dash: true for a dashed line
      format       number -> string, for tooltip and table (lib/format.js); `axis`: another one for the axis
      span         seconds of a bucket
+     tell         (index) -> string, tick (value) -> string, first: names of the buckets, of places on the axis, and of their
+                  column, where `at` is no time but a number of its own: 1, 2, 3
+     marks        [{index, text}] buckets that are marked by a line; markLabel: the name of their column
      note         a node or text beside the title
    Call destroy() when the view is left. */
 
@@ -57,6 +60,7 @@ export function chart(given) {
     clear(
       tip,
       h("strong", label(shown, index)),
+      marked(shown, index).map((text) => h("div", { class: "tip-mark" }, text)),
       told(index).map(([each, value]) =>
         h("div", { class: "tip-line" }, h("i", { class: "swatch", style: { background: isDrawn(each) ? `var(${each.color})` : "none" } }), h("span", each.label), h("b", shown.format(value))),
       ),
@@ -78,7 +82,7 @@ export function chart(given) {
     event.preventDefault();
     at = goes[event.key];
     plot.setCursor({ left: plot.valToPos(plot.data[0][at], "x"), top: 20 });
-    spoken.textContent = `${label(shown, at)}: ${told(at).map(([each, value]) => `${each.label} ${shown.format(value)}`).join(", ")}`;
+    spoken.textContent = `${label(shown, at)}: ${[...told(at).map(([each, value]) => `${each.label} ${shown.format(value)}`), ...marked(shown, at)].join(", ")}`;
   });
   stage.addEventListener("blur", () => plot?.setCursor({ left: -10, top: -10 }));
 
@@ -87,14 +91,17 @@ export function chart(given) {
     clear(
       legend,
       shown.series.filter(isDrawn).map((each) => h("li", h("i", { class: ["swatch", each.kind === "line" && "swatch-line"], style: { background: `var(${each.color})` } }), each.label)),
+      shown.marks?.length > 0 && h("li", h("i", { class: "swatch swatch-mark" }), shown.markLabel),
     );
     if (numbers.open) tabled();
   }
 
   function tabled() {
-    const columnsOf = [{ label: t("chart.time"), head: true, cell: (index) => label(shown, index) }];
+    const columnsOf = [{ label: shown.first ?? t("chart.time"), head: true, cell: (index) => label(shown, index) }];
     for (const each of shown.series) columnsOf.push({ label: each.label, num: true, cell: (index) => shown.format(each.values[index]) });
-    const rows = shown.at.map((_, index) => index).filter((index) => told(index).some(([, value]) => value)).reverse();
+    if (shown.marks?.length) columnsOf.push({ label: shown.markLabel, cell: (index) => marked(shown, index).join(", ") });
+    const rows = shown.at.map((_, index) => index).filter((index) => told(index).some(([, value]) => value));
+    if (!shown.tell) rows.reverse(); // of times the latest first
     clear(numbers, numbers.firstElementChild, h("div", { class: "chart-rows", tabindex: "0", role: "region", "aria-label": shown.title }, table({ columns: columnsOf, rows, cards: false, caption: shown.title }).element));
   }
 
@@ -154,11 +161,11 @@ function options(width, shown, move) {
       y: { range: (_, least, most) => [Math.min(0, least ?? 0), Math.max(most ?? 0, 1e-9) * 1.06] },
     },
     axes: [
-      { ...axis, grid: { show: false }, space: 64, size: 24, values: (_, splits) => splits.map((each) => tick(each, shown)) },
+      { ...axis, grid: { show: false }, space: 64, size: 24, values: (_, splits) => splits.map((each) => (shown.tick ?? tick)(each, shown)), incrs: shown.tell && WHOLE },
       { ...axis, grid, space: 36, size: 56, values: (_, splits) => splits.map(shown.axis ?? shown.format) },
     ],
     series: [{}, ...order(shown.series).map((index) => drawn(shown.series[index]))],
-    hooks: { setCursor: [move] },
+    hooks: { setCursor: [move], draw: [(u) => drawMarks(u, shown)] },
   };
 }
 
@@ -177,6 +184,32 @@ function drawn({ label: name, kind, color: token, dash }) {
   };
 }
 
+const marked = ({ marks = [] }, index) => marks.filter((each) => each.index === index).map((each) => each.text);
+
+/** A dashed line through the whole height, and a notch at its top. */
+function drawMarks(u, { marks = [], at }) {
+  const { ctx, bbox } = u;
+  ctx.save();
+  ctx.strokeStyle = ctx.fillStyle = color("--mark");
+  ctx.lineWidth = devicePixelRatio;
+  ctx.setLineDash([3 * devicePixelRatio, 3 * devicePixelRatio]);
+  const notch = 4 * devicePixelRatio;
+  for (const { index } of marks) {
+    const x = Math.round(u.valToPos(at[index], "x", true)) + 0.5;
+    ctx.beginPath();
+    ctx.moveTo(x, bbox.top);
+    ctx.lineTo(x, bbox.top + bbox.height);
+    ctx.stroke();
+    ctx.beginPath();
+    ctx.moveTo(x - notch, bbox.top - notch);
+    ctx.lineTo(x + notch, bbox.top - notch);
+    ctx.lineTo(x, bbox.top + notch);
+    ctx.fill();
+  }
+  ctx.restore();
+}
+
+const WHOLE = [1, 2, 5, 10, 20, 25, 50, 100, 200, 250, 500, 1000, 2000, 5000];
 const isDays = ({ span }) => span >= 86_400; // the proxy's days are UTC's
 const pad = (n) => String(n).padStart(2, "0");
 const day = (at, month, timeZone) => new Intl.DateTimeFormat(lang(), { day: "numeric", month, timeZone }).format(new Date(at * 1000));
@@ -188,4 +221,4 @@ function tick(at, shown) {
   return `${pad(date.getHours())}:${pad(date.getMinutes())}`;
 }
 
-const label = (shown, index) => (isDays(shown) ? day(shown.at[index], "long", "UTC") : time(shown.at[index]).replace(/(\d\d:\d\d):00$/, "$1"));
+const label = (shown, index) => (shown.tell ? shown.tell(index) : isDays(shown) ? day(shown.at[index], "long", "UTC") : time(shown.at[index]).replace(/(\d\d:\d\d):00$/, "$1"));

@@ -1,7 +1,8 @@
 /* Numbers and times as people read them, in the language of the page. Everything returns a string.
 
    tokens(n)    1,234 · 123 k · 1.23 M        count(n)     every digit: 1,234,567
-   money(x)     $12.34 · $0.0123 · −$0.50     percent(x)   of a share: .624 -> 62 %, .0312 -> 3.1 %
+   money(x)     $12.34 · $0.0123 · −$0.50     amount(x)    the same in words: $1.20, but 0.01 ¢ where it is little
+   percent(x)   of a share: .624 -> 62 %, .0312 -> 3.1 %
    seconds(s)   2 µs · 0.8 ms · 340 ms · 1.24 s · 2 min 5 s
    ago(ts)      3 min. ago                    time(ts)     14:03:12 today, else 12 mar 14:03
    moment(ts)   date and time in full         decimal(x, digits)
@@ -40,6 +41,14 @@ export function money(x) {
   if (size > 0 && size < 1) digits = size >= 0.01 ? 4 : Math.min(8, 1 - Math.floor(Math.log10(size)));
   if (size < 1e-8) return "$0.00".replace(".", lang() === "es" ? "," : ".");
   return `${x < 0 ? "−" : ""}$${number(size, { minimumFractionDigits: Math.min(digits, 4), maximumFractionDigits: digits })}`;
+}
+
+export function amount(x) {
+  if (!isNumber(x) || Math.abs(x) >= 0.995) return money(x);
+  const cents = x * 100;
+  const size = Math.abs(cents);
+  const digits = size >= 10 ? { maximumFractionDigits: 0 } : size >= 0.995 ? { maximumFractionDigits: 1 } : { maximumSignificantDigits: size >= 0.01 ? 2 : 1 };
+  return `${number(cents, digits)}\u00a0¢`;
 }
 
 export function percent(share) {

@@ -6,7 +6,7 @@
    stat(label, value, note?, {kind, title})    one figure with its name; value and note may be nodes
    meter(parts, {label})          a bar of parts [{value, class, label}]; for the eye: say the numbers in text, too
    bars(items, {label, most})     a list of [{label, value, text, class}] with a bar each, on one scale
-   icon(name)                     check, copy, auto, light, dark, out, fold, shift, recall, arrow, live, pause
+   icon(name)                     check, copy, auto, light, dark, out, fold, shift, recall, tool, arrow, back
    delta(original, sent)          "−62 %", accented where it is less
    tick(root)                     keeps the times below root up to date; returns what ends it */
 
@@ -94,6 +94,7 @@ const PATHS = {
   fold: "M3 4h10M3 8h6M3 12h3",
   shift: "M3 5h4l3 6h3M11 9l2 2-2 2",
   recall: "M6 4L3 7l3 3M3.5 7H10a3 3 0 010 6H8",
+  tool: "M9.5 3.5a3 3 0 00-3.9 3.9L2.8 10.2a1.4 1.4 0 002 2l2.8-2.8a3 3 0 003.9-3.9L9.8 7.2 8 7V5.2z",
   arrow: "M4 8h8M9 5l3 3-3 3",
   back: "M12 8H4M7 5L4 8l3 3",
 };

@@ -2,7 +2,7 @@
 
    badges(row)        what it came to: status, source, plan: only what is worth a word
    flow(row)          "12,345 → 3,210" with a bar
-   saved(x)           dollars saved, accented above 0, red below
+   saved(x)           dollars saved, accented above 0; below, plain: one request alone says little
    requestsTable({withSession, empty})   lib/table.js with these columns; rows know their key */
 
 import { h } from "./dom.js";
@@ -69,7 +69,7 @@ export function flow(row) {
   );
 }
 
-export const saved = (x) => h("span", { class: x > 5e-9 ? "good" : x < -5e-9 ? "bad" : "muted" }, Math.abs(x) < 5e-9 ? "–" : money(x));
+export const saved = (x) => h("span", { class: x > 5e-9 ? "good" : x < -5e-9 ? null : "muted" }, Math.abs(x) < 5e-9 ? "–" : money(x));
 
 export function requestsTable({ withSession = true, empty, caption = t("rows.caption") } = {}) {
   const columns = [

@@ -5,6 +5,7 @@
      load()    the newest page            update(desk)   what is pinned has changed */
 
 import { api, isAborted } from "../lib/api.js";
+import { call } from "../lib/calls.js";
 import { clear, empty, failure, h, loading } from "../lib/dom.js";
 import { field } from "../lib/form.js";
 import { count } from "../lib/format.js";
@@ -94,7 +95,7 @@ function line(each, isPinned, at) {
       pinning(each.message, isPinned, at, `[data-pin="${each.message}"]`, { pin: each.message }),
     ),
     each.text && h("div", passage(each.text)),
-    each.calls.map((call) => h("p", { class: "call" }, passage(call.arguments === null ? call.name : `${call.name}(${call.arguments})`, { isCode: true }))),
+    each.calls.map((made) => call(made)),
   );
 }
 

@@ -11,6 +11,7 @@ import { href } from "../lib/route.js";
 import { scope, scopeLabel, scopes } from "../lib/store.js";
 import { table } from "../lib/table.js";
 import { files } from "./facts_files.js";
+import { STATUSES, added, filledIn, inputs, tally } from "./facts_form.js";
 
 register(dictionary);
 export const title = "facts.title";
@@ -18,8 +19,6 @@ export const title = "facts.title";
 const MOST = 1000; // that the proxy tells at once
 const LISTED = 100;
 const KINDS = { active: "accent", stale: "warn", superseded: "quiet", deleted: "quiet" };
-const STATUSES = ["active", "retrieval-only", "stale", "superseded", "deleted"];
-const CONFIDENCES = ["high", "medium", "low"];
 
 export async function show(root, ctx) {
   let facts = [];
@@ -77,7 +76,7 @@ export async function show(root, ctx) {
 
   async function older() {
     const found = await api.get("facts", { scope: scope(), limit: MOST, before: next }, { signal: ctx.signal });
-    facts = [...facts, ...found.facts].sort((one, other) => other.created_at - one.created_at);
+    facts = [...facts, ...found.facts].sort(byStanding);
     next = found.next;
   }
 
@@ -178,8 +177,9 @@ export async function show(root, ctx) {
       await dialog({ title: t("facts.add.title"), body: h("p", t("facts.add.noscope")), signal: ctx.signal });
       return;
     }
-    const run = (form) => api.post("facts", { scope: form.get("scope"), ...filledIn(form) }, { signal: ctx.signal });
-    const answer = await dialog({ title: t("facts.add.title"), body: [belongs(owners), inputs(null, facts)], action: t("facts.add"), run, signal: ctx.signal });
+    const { body, filled } = added(owners, facts, ctx.signal);
+    const run = (form) => api.post("facts", { scope: form.get("scope"), confidence: form.get("confidence"), ...filled() }, { signal: ctx.signal });
+    const answer = await dialog({ title: t("facts.add.title"), body, action: t("facts.add"), run, signal: ctx.signal });
     if (answer) await done("edit", answer.fact.id, t("facts.said.added", { value: answer.fact.value }));
   }
 
@@ -266,6 +266,9 @@ export async function show(root, ctx) {
   }
 }
 
+/** Those that hold first, of each status the newest first. */
+const byStanding = (one, other) => STATUSES.indexOf(one.status) - STATUSES.indexOf(other.status) || other.created_at - one.created_at;
+
 const isOver = ({ status }) => status === "superseded" || status === "deleted";
 const isPast = (fact) => isOver(fact) || fact.status === "stale";
 
@@ -273,12 +276,6 @@ function isWanted(fact, { status, domain, text }) {
   if ((status && fact.status !== status) || (domain && fact.domain !== domain)) return false;
   const said = `${fact.key} ${fact.value}`.toLocaleLowerCase();
   return text.toLocaleLowerCase().split(/\s+/).every((word) => said.includes(word));
-}
-
-function tally(names) {
-  const found = Object.create(null); // a domain may have any name
-  for (const name of names) found[name] = (found[name] ?? 0) + 1;
-  return found;
 }
 
 // --- a fact --------------------------------------------------------------------------------------------------------
@@ -377,32 +374,3 @@ function told({ state, messages }, fact) {
       : h("p", { class: "muted" }, t(`facts.told.${state}`)),
   );
 }
-
-// --- a form --------------------------------------------------------------------------------------------------------
-
-const choice = (name, options, text, value = options[0]) => h("select", { class: "select", name, value }, options.map((each) => h("option", { value: each }, text(each))));
-
-const belongs = (owners) => field(t("shell.scope"), choice("scope", owners, scopeLabel));
-
-/** Of a fact, or of a new one. `facts`: whose domains are known. */
-function inputs(fact, facts) {
-  const list = unique("domains");
-  const value = h("textarea", { class: "textarea", name: "value", required: true, maxlength: 2000, autofocus: true, value: fact?.value ?? "" });
-  return [
-    field(t("facts.value"), value, t(fact ? "facts.value.edit" : "facts.value.add")),
-    h(
-      "div",
-      { class: "pair" },
-      field(t("facts.domain"), h("input", { class: "input", name: "domain", required: true, maxlength: 128, list, autocomplete: "off", value: fact?.domain ?? "" })),
-      field(t("facts.key"), h("input", { class: "input", name: "key", required: true, maxlength: 128, autocomplete: "off", value: fact?.key ?? "" }), t("facts.key.hint")),
-    ),
-    h("datalist", { id: list }, Object.keys(tally(facts.map((each) => each.domain))).sort().map((name) => h("option", { value: name }))),
-    field(t("facts.confidence"), choice("confidence", CONFIDENCES, (each) => t(`facts.confidence.${each}`), fact?.confidence), t("facts.confidence.hint")),
-    h("label", { class: "check" }, h("input", { type: "checkbox", name: "pinned", checked: fact?.pinned ?? false }), h("span", t("facts.pinned"), " ", h("span", { class: "muted" }, `(${t("facts.pinned.what")})`))),
-  ];
-}
-
-const filledIn = (form) => ({
-  ...Object.fromEntries(["domain", "key", "value", "confidence"].map((name) => [name, form.get(name)])),
-  pinned: form.has("pinned"),
-});

@@ -3,44 +3,63 @@
 import dictionary from "../i18n/request.js";
 import { api } from "../lib/api.js";
 import { clear, h } from "../lib/dom.js";
-import { count, decimal, moment, money, seconds } from "../lib/format.js";
+import { count, decimal, moment, money, seconds, time } from "../lib/format.js";
 import { register, t, tn } from "../lib/i18n.js";
-import { bars, copyButton, delta, stat, tick, when } from "../lib/parts.js";
+import { badge, bars, copyButton, delta, stat, tick, when } from "../lib/parts.js";
 import { href } from "../lib/route.js";
 import { badges, word } from "../lib/rows.js";
 import { scopeLabel } from "../lib/store.js";
 import { table } from "../lib/table.js";
+import { tabs } from "../lib/tabs.js";
 import { rounds } from "./request_rounds.js";
-import { texts } from "./request_texts.js";
+import { sentence, tone } from "./request_sentence.js";
+import { after, before } from "./request_texts.js";
 import { breakEven, story } from "./request_why.js";
 
 register(dictionary);
 export const title = "request.title";
+
+let lastTab = "before"; // of the request that was looked at before
 
 export async function show(root, ctx) {
   const { id, scope } = ctx.params;
   const found = await api.get(`requests/${encodeURIComponent(id)}`, { scope }, { signal: ctx.signal });
   const row = found.request;
   const entry = row.source === "intent" ? await reuseEntry(row, ctx) : null;
-  clear(
-    root,
-    heading(row),
-    figures(row),
-    h("div", { class: "grid grid-2" }, story(row, entry), row.trail?.break_even ? breakEven(row.trail) : mechanisms(row)),
-    found.has_content ? texts(found, row) : withoutText(ctx.me, row),
+  const why = h("div", { class: "why-parts" }, story(row, entry), row.trail?.break_even ? breakEven(row.trail) : mechanisms(row));
+  const more = details(found, row, entry);
+  clear(root, heading(row), h("p", { class: ["verdict", tone(found.verdict)] }, sentence(found.verdict)), figures(row), tries(found.attempts, row));
+  if (found.has_content) {
+    const [sent, got] = [before(found.messages), after(found, row)];
+    const parts = [
+      { name: "before", text: t("request.tab.before"), panels: [sent] },
+      { name: "after", text: t("request.tab.after"), panels: [got] },
+      { name: "why", text: t("request.tab.why"), panels: [why, more] },
+    ];
+    const choice = tabs({ label: t("request.tabs"), parts, chosen: lastTab, pick: (name) => (lastTab = name) });
+    ctx.onLeave(choice.destroy);
+    root.append(choice.element, h("div", { class: "request-parts" }, why, sent, got), more);
+  } else root.append(withoutText(ctx.me, row), why, more);
+  ctx.onLeave(tick(root));
+}
+
+/** All that is known beside the texts. */
+function details(found, row, entry) {
+  return h(
+    "div",
+    { class: "stack request-more" },
     rounds(found, row),
     h(
       "div",
       { class: "grid grid-fit" },
-      found.has_content && row.trail && trail(row.trail),
-      found.has_content && row.trail?.recalled?.length > 0 && recalled(row),
+      row.trail && trail(row.trail),
+      row.trail?.recalled?.length > 0 && recalled(row),
       row.trail?.break_even && mechanisms(row),
       stages(row),
       headers(t("request.response"), responseHeaders(row, entry)),
       found.has_content && headers(t("request.headers"), Object.entries(found.headers), t("request.headers.none")),
     ),
   );
-  ctx.onLeave(tick(root));
 }
 
 /** Which answer was given again: the reuse log knows, the ledger does not. */
@@ -93,22 +112,34 @@ function figures(row) {
     !isReused && stat(t("request.cached"), count(row.tokens_cached), t("request.cached.note")),
     stat(t("request.completion"), count(row.tokens_completion), isReused ? null : how),
     stat(t("request.cost"), money(row.cost)),
-    stat(t("request.saved"), money(row.cost_saved), t(row.cost_saved < 0 ? "request.dearer.note" : "request.saved.note"), {
-      kind: row.cost_saved > 0 ? "good" : row.cost_saved < 0 ? "danger" : null,
-    }),
+    stat(t("request.saved"), money(row.cost_saved), t(row.cost_saved < 0 ? "request.dearer.note" : "request.saved.note"), { kind: row.cost_saved > 0 ? "good" : null }),
     stat(t("request.took"), seconds(row.total_seconds), isReused ? null : t("request.took.note", { ours: seconds(ours) })),
   );
+}
+
+/** The tries of an SDK that asked again after a failure: each is a request of its own. */
+function tries(attempts, row) {
+  if (!attempts.length) return null;
+  const line = (each, at) => {
+    const isThis = each.request_id === row.request_id;
+    const name = t("request.try", { n: count(at + 1) });
+    const failed = each.status >= 400 || each.status === 0 || each.outcome !== "complete";
+    return h(
+      "li",
+      { "aria-current": isThis ? "true" : null },
+      isThis ? h("strong", name) : h("a", { href: href("request", each.request_id, { scope: row.scope }) }, name),
+      badge(each.status || "–", failed ? "danger" : null),
+      failed && h("span", each.outcome === "complete" ? t("request.try.refused") : word("outcome", each.outcome)),
+      h("span", { class: "muted small nowrap" }, time(each.at), " · ", seconds(each.seconds)),
+    );
+  };
+  return h("section", { class: "panel tries" }, h("div", { class: "panel-head" }, h("h2", t("request.tries", { n: count(attempts.length) })), h("span", { class: "muted small" }, t("request.tries.what"))), h("ol", { class: "panel-body" }, attempts.map(line)));
 }
 
 // --- what is known without texts -----------------------------------------------------------------------------------
 
 function withoutText(me, row) {
-  return h(
-    "div",
-    { class: "stack" },
-    h("p", { class: "callout" }, t(me.show_content ? "request.hidden.gone" : "request.hidden.off")),
-    row.trail && h("div", { class: "grid grid-2" }, trail(row.trail), row.trail.recalled?.length > 0 && recalled(row)),
-  );
+  return h("p", { class: "callout" }, t(me.show_content ? "request.hidden.gone" : "request.hidden.off"));
 }
 
 function trail(told) {

@@ -3,6 +3,7 @@
    rounds(found, row)   a panel; null for a request without a desk */
 
 import dictionary from "../i18n/desk.js";
+import { call } from "../lib/calls.js";
 import { h } from "../lib/dom.js";
 import { count, money, percent, tokens } from "../lib/format.js";
 import { register, t } from "../lib/i18n.js";
@@ -41,15 +42,15 @@ function round(each, index) {
     { class: "message round" },
     h("div", { class: "message-head" }, h("h3", t("rounds.round", { n: count(index + 1) })), each.tokens > 0 && h("span", { class: "muted small" }, t("rounds.tokens", { n: count(each.tokens) }))),
     each.text && h("div", passage(each.text)),
-    each.calls.map(call),
+    each.calls.map(made),
   );
 }
 
-function call({ name, arguments: given, result, outcome }) {
+function made({ name, arguments: given, result, outcome }) {
   return h(
     "div",
     { class: "round-call" },
-    h("div", { class: "call" }, passage(given === null ? name : `${name}(${given})`, { isCode: true }), " ", outcome && badge(named(`rounds.outcome.${outcome}`, outcome.replaceAll("-", " ")), outcome === "ok" ? "accent" : "warn")),
+    call({ name, arguments: given }, outcome && badge(named(`rounds.outcome.${outcome}`, outcome.replaceAll("-", " ")), outcome === "ok" ? "accent" : "warn")),
     given !== null &&
       (result === null
         ? h("p", { class: "muted small" }, t("rounds.noresult"))

@@ -1,33 +1,23 @@
-/* What the client sent beside what the model got, message by message. */
+/* What the client sent, message by message, and what the model got.
 
+   before(messages)       a panel: every message with its fate; runs of one fate put away
+   after(found, row)      panels: what was sent, what we added set apart, and the answer */
+
+import { call } from "../lib/calls.js";
 import { clear, h, unique } from "../lib/dom.js";
 import { count, tokens } from "../lib/format.js";
 import { has, t, tn } from "../lib/i18n.js";
 import { badge } from "../lib/parts.js";
 import { passage } from "../lib/passage.js";
 import { word } from "../lib/rows.js";
+import { runs } from "./request_runs.js";
 
 const FATES = ["kept", "shortened", "marker", "folded", "recalled", "left out"];
-const MANY = 60; // messages that are shown at first
-
-export function texts(found, row) {
-  return h(
-    "div",
-    { class: "grid grid-2" },
-    before(found.messages),
-    h(
-      "div",
-      { class: "stack after" },
-      after(found, row),
-      found.answer &&
-        h("section", { class: "panel" }, h("div", { class: "panel-head" }, h("h2", t("request.answer"))), h("div", { class: "panel-body" }, passage(found.answer))),
-    ),
-  );
-}
+const MANY = 60; // lines that are shown at first
 
 const slug = (fate) => fate.replaceAll(" ", "-");
 
-function before(messages) {
+export function before(messages) {
   const counts = Object.fromEntries(FATES.map((fate) => [fate, messages.filter((each) => each.fate === fate).length]));
   const list = h("ol", { class: "messages", id: unique("messages") });
   const chips = h("div", { class: "chips", role: "group", "aria-label": t("request.filter") });
@@ -35,7 +25,7 @@ function before(messages) {
   let most = MANY;
 
   function draw() {
-    const chosen = wanted ? messages.filter((each) => each.fate === wanted) : messages;
+    const chosen = wanted ? messages.filter((each) => each.fate === wanted).map((each) => ({ message: each })) : runs(messages);
     const more = chosen.length - most;
     const rest = () => {
       most = Infinity;
@@ -43,7 +33,7 @@ function before(messages) {
     };
     clear(
       list,
-      chosen.slice(0, most).map(message),
+      chosen.slice(0, most).map((each) => (each.run ? putAway(each.run) : message(each.message))),
       more > 0 && h("li", { class: "rest" }, h("button", { class: "btn btn-small", type: "button", onclick: rest }, t("request.rest", { n: more }))),
     );
     clear(chips, chip(null, messages.length), FATES.filter((fate) => counts[fate]).map((fate) => chip(fate, counts[fate])));
@@ -67,7 +57,7 @@ function before(messages) {
   draw();
   return h(
     "section",
-    { class: "panel" },
+    { class: "panel before" },
     h(
       "div",
       { class: "panel-head" },
@@ -84,6 +74,25 @@ function before(messages) {
   );
 }
 
+/** Many messages of one fate: a line, and they themselves once somebody opens it. */
+function putAway(run) {
+  const { fate } = run[0];
+  const size = run.reduce((sum, each) => sum + each.tokens, 0);
+  const list = h("ol", { class: "messages" });
+  const line = h(
+    "details",
+    { class: "run-of" },
+    h(
+      "summary",
+      h("span", { class: `fate fate-${slug(fate)}` }, tn(`run.${fate}`, run.length, { n: count(run.length) })),
+      h("span", { class: "muted small nowrap" }, `#${run[0].index}–#${run.at(-1).index} · ${t("request.run.tokens", { n: tokens(size) })}`),
+    ),
+    list,
+  );
+  line.addEventListener("toggle", () => line.open && !list.firstChild && clear(list, run.map(message)));
+  return h("li", { class: `message-${slug(fate)}` }, line);
+}
+
 function message(each) {
   return h(
     "li",
@@ -92,45 +101,56 @@ function message(each) {
       "div",
       { class: "message-head" },
       h("span", { class: `fate fate-${slug(each.fate)}` }, t(`fate.${each.fate}`)),
-      h("span", { class: "role" }, word("role", each.role)),
+      speaker(each),
       h("span", { class: "muted small why" }, why(each.why)),
       h("span", { class: "muted small nowrap" }, `#${each.index} · ${count(each.tokens)}`),
     ),
-    each.text ? passage(each.text) : !each.calls?.length && !each.images && h("p", { class: "muted small" }, t("request.notext")),
-    each.images > 0 && badge(tn("request.images", each.images)),
-    each.calls?.map((call) => h("p", { class: "call" }, passage(`${call.name}(${call.arguments})`, { isCode: true }))),
+    said(each),
   );
 }
 
-/** Said by the proxy in English; known sentences are said in the language of the page. */
-function why(said) {
-  const n = /\d+/.exec(said)?.[0];
-  const key = `why.${said.replace(/\d+/, "#")}`;
-  return has(key) ? t(key, { n }) : said;
+const speaker = ({ role, tool }) => h("span", { class: "role" }, word("role", role), tool && [" ", h("code", { class: "tag" }, tool)]);
+
+/** Text, images and calls of a message; `text`: nodes that stand in place of its text. */
+function said(each, text = each.text && passage(each.text)) {
+  const isEmpty = !text && !each.calls?.length && !each.images;
+  return [
+    isEmpty ? h("p", { class: "muted small" }, t("request.notext")) : text,
+    each.images > 0 && badge(tn("request.images", each.images)),
+    each.calls?.map((made) => call(made)),
+  ];
 }
 
-function after({ sent, volatile }, row) {
-  let told;
-  if (!sent.length) told = h("p", { class: "empty" }, t("request.after.none"));
-  else {
-    told = h(
-      "ol",
-      { class: "messages" },
-      sent.map((each) => h("li", { class: "message" }, h("div", { class: "message-head" }, h("span", { class: "role" }, word("role", each.role))), parts(each.text, volatile))),
-    );
-  }
+/** Said by the proxy in English; known sentences are said in the language of the page. */
+function why(told) {
+  const n = /\d+/.exec(told)?.[0];
+  const key = `why.${told.replace(/\d+/, "#")}`;
+  return has(key) ? t(key, { n }) : told;
+}
+
+export function after(found, row) {
+  const { sent, volatile, answer, answer_calls: calls } = found;
   const isSame = sent.length > 0 && !Object.keys(row.mechanisms ?? {}).length;
+  const told = sent.length
+    ? h("ol", { class: "messages" }, sent.map((each) => h("li", { class: "message" }, h("div", { class: "message-head" }, speaker(each)), said(each, each.text && parts(each.text, volatile)))))
+    : h("p", { class: "empty" }, t("request.after.none"));
   return h(
-    "section",
-    { class: "panel" },
+    "div",
+    { class: "stack after", tabindex: "0", role: "group", "aria-label": t("request.after") },
     h(
-      "div",
-      { class: "panel-head" },
-      h("h2", t("request.after")),
-      h("span", { class: "muted small" }, sent.length > 0 && [tn("request.before.count", sent.length), " · ", tokens(row.tokens_sent), " ", t("shell.tokens")]),
+      "section",
+      { class: "panel" },
+      h(
+        "div",
+        { class: "panel-head" },
+        h("h2", t("request.after")),
+        h("span", { class: "muted small" }, sent.length > 0 && [tn("request.before.count", sent.length), " · ", tokens(row.tokens_sent), " ", t("shell.tokens")]),
+      ),
+      isSame && h("p", { class: "panel-body muted small" }, t("request.after.same")),
+      told,
     ),
-    isSame && h("p", { class: "panel-body muted small" }, t("request.after.same")),
-    told,
+    (answer || calls.length > 0) &&
+      h("section", { class: "panel" }, h("div", { class: "panel-head" }, h("h2", t("request.answer"))), h("div", { class: "panel-body stack" }, said({ calls }, answer && h("div", passage(answer))))),
   );
 }
 
@@ -140,7 +160,6 @@ const OURS =
 
 /** A sent text, what we added to it set apart. */
 function parts(text, volatile) {
-  if (!text) return h("p", { class: "muted small" }, t("request.notext"));
   const found = [];
   let at = 0;
   const theirs = (end) => {

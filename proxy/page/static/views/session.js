@@ -5,11 +5,12 @@ import { api } from "../lib/api.js";
 import { clear, failure, h } from "../lib/dom.js";
 import { count, moment, money, tokens } from "../lib/format.js";
 import { has, register, t, tn } from "../lib/i18n.js";
-import { copyButton, delta, icon, stat, tick, when } from "../lib/parts.js";
+import { badge, copyButton, delta, icon, stat, tick, when } from "../lib/parts.js";
 import { href } from "../lib/route.js";
 import { badges, saved } from "../lib/rows.js";
 import { scopeLabel } from "../lib/store.js";
 import { table } from "../lib/table.js";
+import { growth } from "./session_chart.js";
 
 register(dictionary);
 export const title = "session.title";
@@ -21,12 +22,17 @@ export async function show(root, ctx) {
   const { name, scope } = ctx.params;
   const found = await api.get(`sessions/${encodeURIComponent(name)}`, { scope }, { signal: ctx.signal });
   const foot = h("div", { class: "more" });
+  let drawn = null;
   const draw = () => {
+    drawn?.destroy();
+    const told = settled(found);
+    drawn = growth(told);
     clear(
       root,
       heading(found),
       figures(found.requests),
-      h("div", { class: "split" }, timeline(found.requests), branches(found)),
+      drawn && h("section", { class: "panel" }, drawn.element),
+      h("div", { class: "split" }, timeline(told, found), branches(found)),
       foot,
     );
     clear(foot, found.next !== null && h("button", { class: "btn btn-small", type: "button", onclick: older }, t("shell.more")));
@@ -36,6 +42,7 @@ export async function show(root, ctx) {
     try {
       const page = await api.get(`sessions/${encodeURIComponent(name)}`, { scope: found.scope, before: found.next }, { signal: ctx.signal });
       found.requests.unshift(...page.requests);
+      Object.assign(found.attempts, page.attempts);
       found.next = page.next;
       draw();
     } catch (error) {
@@ -44,6 +51,19 @@ export async function show(root, ctx) {
   };
   draw();
   ctx.onLeave(tick(root));
+  ctx.onLeave(() => drawn?.destroy());
+}
+
+/** Of requests that an SDK made again after a failure the last try alone, which knows how many there were. */
+function settled({ requests, attempts }) {
+  const many = new Map();
+  for (const row of requests) {
+    const first = attempts[row.request_id];
+    if (first) many.set(first, [...(many.get(first) ?? []), row.request_id]);
+  }
+  return requests
+    .filter((row) => !attempts[row.request_id] || many.get(attempts[row.request_id]).at(-1) === row.request_id)
+    .map((row) => ({ ...row, tries: many.get(attempts[row.request_id])?.length ?? 1 }));
 }
 
 function heading({ session, scope, requests }) {
@@ -79,7 +99,7 @@ function figures(requests) {
 
 // --- timeline ------------------------------------------------------------------------------------------------------
 
-function timeline(requests) {
+function timeline(requests, found) {
   const most = Math.max(1, ...requests.map((row) => Math.max(row.tokens_original, row.tokens_sent)));
   const columns = [
     { label: t("session.turn"), num: true, class: "cell-turn", cell: (row) => (row.trail ? count(row.trail.turns) : "") },
@@ -91,7 +111,7 @@ function timeline(requests) {
       class: "cell-window",
       cell: (row) => (row.trail ? h("span", { title: tn("session.window.what", row.trail.kept) }, count(row.trail.kept)) : ""),
     },
-    { label: t("session.events"), class: "cell-events", wide: true, cell: (row) => [badges(row), events(row)] },
+    { label: t("session.events"), class: "cell-events", wide: true, cell: (row) => h("div", { class: "row happened" }, badges(row), row.tries > 1 && badge(tn("session.tries", row.tries), "warn"), events(row)) },
     { label: t("rows.saved"), num: true, class: "cell-saved", cell: (row) => saved(row.cost_saved) },
   ];
   return h(
@@ -142,7 +162,7 @@ function events({ trail }) {
   }
   if (trail.shift) told("shift", t("session.shift"));
   if (trail.recalled?.length) told("recall", tn("session.recalled", trail.recalled.length));
-  if (trail.summaries) told("check", tn("session.summaries", trail.summaries));
+  if (even?.leave && trail.summaries) told("check", tn("session.summaries", trail.summaries));
   return found.length > 0 && h("ul", { class: "events" }, found);
 }
 
