@@ -37,6 +37,7 @@ from proxy.memory.warming import warm
 from proxy.observe.ledger import LedgerTotals
 from proxy.observe.metrics import Metrics
 from proxy.observe.totals import ledger_name
+from proxy.observe.tracing import Tracing
 from proxy.pipeline import Services, limits
 from proxy.pipeline.commanding import Commander
 from proxy.pipeline.desk import Desks
@@ -121,6 +122,15 @@ def _files(config: Config, storage: Storage, counter: TokenCounter, tasks: Tasks
     tools = config.memory.tools
     desk = desk_files(tools, storage.desks, counter.text)
     return Files(config.memory.files, storage, tasks, metrics.failed_open, desk, tape_mb=tools.tape_mb)
+
+
+def _tracing(config: Config, metrics: Metrics) -> Tracing | None:
+    settings = config.observe.tracing
+    if settings is None:
+        return None
+    from proxy.observe.otlp import open_tracing  # noqa: PLC0415 (its library is an extra)
+
+    return open_tracing(settings, lambda result, spans: metrics.tally.add(metrics.spans, spans, result))
 
 
 async def _warmed(config: Config, executor: Executor, library: Library) -> None:
@@ -360,4 +370,5 @@ def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
         storage=storage,
         shared=shared,
         patience=patience,
+        tracing=_tracing(config, metrics),
     )

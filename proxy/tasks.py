@@ -18,9 +18,10 @@ from concurrent.futures import Executor
 from contextlib import asynccontextmanager
 from functools import partial
 from time import monotonic, perf_counter
-from typing import Any, TypeVar, cast
+from typing import Any, Protocol, TypeVar, cast
 
 from proxy.errors import OlvidoError
+from proxy.types import Delivery, LedgerRow
 
 log = logging.getLogger(__name__)
 
@@ -69,14 +70,36 @@ class Tasks:
         return len(late)
 
 
+class Noted(Protocol):
+    """The trace of a request, as far as attempts and records are noted in it."""
+
+    def stage(self, name: str, started: float, ended: float, error: str | None) -> None:
+        """Notes a stage: when it started and ended (perf_counter), and why it failed, if it did."""
+
+    def tool(self, name: str, started: float, ended: float, error: str | None) -> None:
+        """Notes a tool that was run here, at the model's call."""
+
+    def accounted(self, row: LedgerRow, delivery: Delivery | None) -> None:
+        """Notes what the ledger says of the request; `delivery`: of its upstream, if it went to one."""
+
+    def hold(self) -> None:
+        """Makes the trace wait for more until `release`."""
+
+    def release(self) -> None:
+        """Ends that."""
+
+
 class Attempts:
     """The attempts of one request: seconds of each stage, and reasons of those that failed open."""
 
-    __slots__ = ("_on_fail_open", "_patience", "failed", "seconds")
+    __slots__ = ("_on_fail_open", "_patience", "failed", "seconds", "trace")
 
-    def __init__(self, on_fail_open: Callable[[str, str], None], patience: float = 1.0) -> None:
+    def __init__(
+        self, on_fail_open: Callable[[str, str], None], patience: float = 1.0, trace: Noted | None = None
+    ) -> None:
         self._on_fail_open = on_fail_open  # (stage, reason) → None: the metric
         self._patience = patience  # factor of every deadline
+        self.trace = trace  # None: the request is not traced
         self.seconds: dict[str, float] = {}  # of each stage
         self.failed: dict[str, str] = {}
 
@@ -93,7 +116,10 @@ class Attempts:
             self._fail_open(stage, reason, error)
             return fallback
         finally:
-            self.seconds[stage] = self.seconds.get(stage, 0.0) + perf_counter() - started
+            ended = perf_counter()
+            self.seconds[stage] = self.seconds.get(stage, 0.0) + ended - started
+            if self.trace is not None:
+                self.trace.stage(stage, started, ended, self.failed.get(stage))
 
     def call(self, stage: str, work: Callable[[], T], *, fallback: T) -> T:
         """Returns the result of a short pure function, or `fallback` if it raises. It needs no deadline."""
@@ -106,7 +132,10 @@ class Attempts:
             self._fail_open(stage, type(error).__name__, error)
             return fallback
         finally:
-            self.seconds[stage] = self.seconds.get(stage, 0.0) + perf_counter() - started
+            ended = perf_counter()
+            self.seconds[stage] = self.seconds.get(stage, 0.0) + ended - started
+            if self.trace is not None:
+                self.trace.stage(stage, started, ended, self.failed.get(stage))
 
     def _fail_open(self, stage: str, reason: str, error: Exception) -> None:
         self.failed[stage] = reason

@@ -14,6 +14,7 @@ from proxy.storage.folder import SECRET_BYTES
 from proxy.storage.opening import Storage
 from proxy.storage.pending import Write, WriterLimits
 from proxy.storage.sqlite.accounts import SqliteAccounts
+from proxy.storage.sqlite.aliases import SqliteAliases
 from proxy.storage.sqlite.archive import SqliteArchive
 from proxy.storage.sqlite.contents import SqliteContents
 from proxy.storage.sqlite.database import Database, NoDatabase, Writer
@@ -22,6 +23,7 @@ from proxy.storage.sqlite.facts import SqliteFacts
 from proxy.storage.sqlite.jobs import SqliteJobs
 from proxy.storage.sqlite.keys import SqliteKeys
 from proxy.storage.sqlite.ledger import SqliteLedger
+from proxy.storage.sqlite.quality import SqliteQuality
 from proxy.storage.sqlite.reuse import SqliteReuse
 from proxy.storage.sqlite.sessions import SqliteSessions, SqliteStates
 from proxy.storage.sqlite.wipes import SqliteWipes
@@ -79,6 +81,8 @@ def storage(**parts: Any) -> Storage:
         "jobs": SqliteJobs(database),
         "desks": SqliteDesks(database),
         "keys": SqliteKeys(database),
+        "quality": SqliteQuality(database),
+        "aliases": SqliteAliases(database),
         "accounts": SqliteAccounts(database),
         "contents": SqliteContents(nothing(), ContentLimits(0, 0, 0)),
     }

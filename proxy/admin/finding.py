@@ -153,7 +153,7 @@ async def requests(call: Call, admin: Admin, asked: RequestsAsked) -> Answer:
         named = await services.storage.accounts.questions({(each.row.scope, each.row.session) for each in found})
     looked_back_to: float | None = None
     if after is not None and len(found) < asked.limit:
-        oldest = await services.storage.accounts.rows(before=after + 1, limit=1)
+        oldest = await services.storage.accounts.rows(scope=asked.scope, before=after + 1, limit=1)
         looked_back_to = oldest[0][1].at if oldest else None
 
     def told() -> Json:

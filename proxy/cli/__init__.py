@@ -6,6 +6,7 @@ check_config.py   `olvido check-config`: what is wrong in a configuration
 completion.py     `olvido completion`: the script by which a shell completes them
 db.py        `olvido db`: schema of a shared database, copy of a storage folder into it
 doctor.py    `olvido doctor`: checks installation, storage, port and upstreams
+neighbour.py what has the proxy's port already, and whether it is one of ours
 servers.py   what the doctor finds out about PostgreSQL and Redis
 memory.py    `olvido memory`: facts in a terminal, read and written in the storage folder or the shared database
 memory_files.py   `olvido memory files`: memory as files, their state and syncs by hand
@@ -14,6 +15,7 @@ memory_desk.py    `olvido memory sections`, `log`, `reset`: the desk that a mode
 remembered.py     what these share: whose memory, its stores, the terminal
 keys.py      `olvido keys`: keys that this proxy gives out
 erase.py     `olvido erase`: an end user erased from every place, and the report
+backup.py    `olvido backup`, `restore`: all that is kept, in one file, and back
 opened.py    the database of a command, of the kind that the configuration names
 """
 

@@ -4,6 +4,7 @@ Each check takes what it looks at and returns rows; `run` calls them in order an
 one thing here that uses the network, because the user asked whether they can be reached.
 """
 
+import errno
 import importlib.metadata
 import os
 import platform
@@ -19,9 +20,9 @@ from typing import Literal, TextIO
 
 import httpx
 
-from proxy.cli import servers
+from proxy.cli import neighbour, servers
 from proxy.config import Config, ConfigError, Upstream, load
-from proxy.config.model import Server, Storage
+from proxy.config.model import Storage
 from proxy.config.upstreams import redact
 from proxy.embedding import EmbeddingError
 from proxy.embedding.exported import PACKAGES, local_path, read, source_of
@@ -62,7 +63,7 @@ def run(
         rows += [check_embedding(config, exports=exports), *check_storage(config.storage)]
         if config.shared is not None:
             rows.append(Row("redis", *servers.redis(config.shared)))
-        rows.append(check_port(config.server))
+        rows.append(check_port(config))
         for upstream in config.upstreams:
             rows += check_upstream(upstream, transport, clock=time.time)
     (out or sys.stdout).write(table(rows))
@@ -208,8 +209,9 @@ def _open_to_others(path: Path) -> bool:
     return bool(path.stat().st_mode & OTHERS)
 
 
-def check_port(server: Server) -> Row:
-    """Checks that the server's port is free."""
+def check_port(config: Config, transport: httpx.BaseTransport | None = None) -> Row:
+    """Checks that the server's port is free, or that it is our own proxy that has it."""
+    server = config.server
     address = f"{server.host}:{server.port}"
     try:
         family, kind, protocol, _, where = socket.getaddrinfo(
@@ -221,9 +223,18 @@ def check_port(server: Server) -> Row:
             probe.bind(where)
             probe.listen(1)
     except (OSError, UnicodeError) as error:
+        if isinstance(error, OSError) and error.errno == errno.EADDRINUSE:
+            return _taken(config, address, transport)
         reason = error.strerror if isinstance(error, OSError) and error.strerror else "not a host name"
-        return Row("port", "fail", f"{address}: {reason} (if olvido runs already, this is it)")
+        return Row("port", "fail", f"{address}: {reason}")
     return Row("port", "ok", f"{address} is free")
+
+
+def _taken(config: Config, address: str, transport: httpx.BaseTransport | None) -> Row:
+    if (found := neighbour.look(config, transport)) is None:
+        return Row("port", "fail", f"{address} is in use, and not by olvido: choose another one with --port")
+    status, text = neighbour.told(found, config)
+    return Row("port", status, f"{address}: {text}")
 
 
 def check_upstream(upstream: Upstream, transport: httpx.BaseTransport | None, clock: Callable[[], float]) -> list[Row]:

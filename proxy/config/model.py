@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field
 
 from proxy.config.memory import Memory
+from proxy.config.observe import Observe
 from proxy.config.profiles import Profile, with_overrides
 from proxy.config.session_state import SessionState
 from proxy.config.shared import Shared
@@ -349,4 +350,5 @@ class Config(Section):
     )
     shared: Shared | None = setting(None, "The Redis that several processes share. Absent: each has its own memory.")
     log: Log = setting(Log(), "What is logged, and how.")
+    observe: Observe = setting(Observe(), "What is told of requests to other systems.")
     admin: Admin = setting(Admin(), "The page and its API.")

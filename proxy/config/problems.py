@@ -248,6 +248,12 @@ def _what_is_shared_has_a_place(config: Config) -> _Found:
         yield ("shared",), "needs the extra olvido[cluster]: pip install 'olvido[cluster]'"
 
 
+def _traces_can_be_sent(config: Config) -> _Found:
+    if config.observe.tracing is not None and any(find_spec(each) is None for each in _OTEL):
+        yield ("observe", "tracing"), "needs the extra olvido[otel]: pip install 'olvido[otel]'"
+
+
+_OTEL = ("opentelemetry", "requests")
 _RULES: tuple[Callable[[Config], _Found], ...] = (
     _names_are_unique,
     _fallbacks_lead_somewhere,
@@ -264,6 +270,7 @@ _RULES: tuple[Callable[[Config], _Found], ...] = (
     _quality_can_be_measured,
     _workers_share_a_storage,
     _what_is_shared_has_a_place,
+    _traces_can_be_sent,
 )
 
 

@@ -25,7 +25,9 @@ import msgspec
 from proxy import server as proxy_server
 from proxy.config import load
 from proxy.demo.app import create_app
-from proxy.demo.show import CONVERSATION, POLL_SECONDS, PRICE, Ask, Index, play, table, talk
+from proxy.demo.bill import PRICE, table
+from proxy.demo.index import POLL_SECONDS, Index
+from proxy.demo.show import CONVERSATION, Ask, play, talk
 from proxy.tokens import load_tokenizer
 
 PROXIES = 4

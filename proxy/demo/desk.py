@@ -18,7 +18,7 @@ from proxy import server as proxy_server
 from proxy.config import Config, load
 from proxy.demo import agent
 from proxy.demo.app import create_app
-from proxy.demo.show import PRICE, Bill, laid_out
+from proxy.demo.bill import PRICE, Bill, laid_out
 from proxy.protocol.answers import find_usage
 from proxy.tokens import load_tokenizer
 

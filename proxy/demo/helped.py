@@ -4,9 +4,10 @@ that says the same in other words; the next conversation knows it, and the day g
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
+from textwrap import fill
 from typing import Any
 
 import httpx
@@ -16,25 +17,28 @@ from proxy.demo.remembering import written
 KEY = "sk-demo-helped"
 PATIENCE_SECONDS = 60.0
 POLL_SECONDS = 0.05
+COLUMNS = 80  # of a terminal
 JOBS = "/admin/api/jobs"
 
 
-async def helped(client: httpx.AsyncClient, model: str) -> str:
-    """Plays the conversations through a proxy on this machine, and returns what came of them, a line each."""
+async def helped(client: httpx.AsyncClient, model: str, settled: Callable[[], Awaitable[object]]) -> str:
+    """Plays the conversations through a proxy on this machine, and returns what came of them, a line each. `settled`
+    waits until what was said is learnt."""
     headers = {"authorization": f"Bearer {KEY}"}
     for conversation in written()["conversations"]:
         named = {**headers, "x-olvido-session": conversation["session"]}
         history: list[Mapping[str, str]] = []
         for turn in conversation["turns"]:
             history.append({"role": "user", "content": turn["user"]})
-            said = await _asked(client, model, history, named)
+            said = await _said(client, model, history, named)
             history.append({"role": "assistant", "content": said})
         ended = await client.post(f"/olvido/sessions/{conversation['session']}/end", headers=headers)
         ended.raise_for_status()
         await _done(client, "extract", conversation["session"])
     question, expects = written()["question"], written()["expects"]
     scope = (await _jobs(client, "extract"))[0]["scope"]
-    answer = await _asked(client, model, [{"role": "user", "content": question}], headers)
+    await settled()
+    answer = await asked(client, model, question, headers)
     now = datetime.now(UTC)
     for subject in (f"hour {now:%Y-%m-%dT%H}", f"day {now:%Y-%m-%d}"):
         await _run(client, scope, "digest", subject)
@@ -44,12 +48,21 @@ async def helped(client: httpx.AsyncClient, model: str) -> str:
     spend = (await client.get(f"{JOBS}/spend", params={"scope": scope})).json()
     told.append(f"its calls cost US$ {spend['scope_today']:.4f}, as rows of the ledger")
     known = "known" if expects in answer else "not known"
-    return "\n".join(
-        [f"Memory with a model's help ({known} to the next conversation):", *(f"  {line}" for line in told)]
-    )
+    return listed(f"Memory with a model's help ({known} to the next conversation):", told)
 
 
-async def _asked(
+def listed(title: str, lines: Sequence[str]) -> str:
+    """Lays out lines under a title, within the width of a terminal."""
+    wrapped = (fill(line, COLUMNS, initial_indent="  ", subsequent_indent="      ") for line in lines)
+    return "\n".join([title, *wrapped])
+
+
+async def asked(client: httpx.AsyncClient, model: str, question: str, headers: Mapping[str, str]) -> str:
+    """Asks in a conversation of its own; returns the answer."""
+    return await _said(client, model, [{"role": "user", "content": question}], headers)
+
+
+async def _said(
     client: httpx.AsyncClient, model: str, messages: Sequence[Mapping[str, str]], headers: Mapping[str, str]
 ) -> str:
     body = {"model": model, "messages": messages}

@@ -1,6 +1,7 @@
 """The answers of the demonstration's model: a function of the messages, the model and the seed, and of nothing else.
 
-It reads what was asked off the newest user message, without what a proxy has set before it. In this order:
+It reads what was asked off the newest user message, without what a proxy has set before it: what old turns asked for is
+not done again. In this order:
 
     the model `demo-memory`                what memory is asked of it: see remembering.py
     "refuse to …" / "negate a …"           refuses
@@ -9,7 +10,9 @@ It reads what was asked off the newest user message, without what a proxy has se
     `response_format`                      JSON that fits
     a message that has a written answer    that one
     "say: …" / "repetí: …"                 says it
-    "40 words" / "40 palabras"             that many
+    ends with "40 words" / "40 palabras",  that many
+      or with "write 40 words about …"
+    a greeting                             greets
     a question                             what it knows, else the sentence of the prompt that the question is about,
                                            else that it doesn't know
     anything else                          a friendly paragraph
@@ -41,13 +44,24 @@ _REFUSE = re.compile(r"\b(refuse to|neg[aá]te a)\b", re.IGNORECASE)
 _SAY = re.compile(
     r"\b(?:say|repeat|repet[ií]|repite|dec[ií])(?: exactly| exactamente)?:\s*(.+)", re.IGNORECASE | re.DOTALL
 )
-_COUNT = re.compile(r"\b(\d{1,6}) (?:words|palabras)\b", re.IGNORECASE)
+# Of the last sentence only, and only as an order: a text that speaks of 120 words is not one.
+_COUNT = re.compile(
+    r"(?:^|\b(?:write|tell|give|escrib\w+|cont[aá]me|dec[ií]me|dame)\b.*?\s)(\d{1,6}) (?:words|palabras)\b"
+    r"|\b(\d{1,6}) (?:words|palabras)$",
+    re.IGNORECASE,
+)
+_GREETING = re.compile(
+    r"[¡\s]*(?:hello|hi|hey|hola|buenas|good (?:morning|evening)|buen día|buenos días)[\s.!]*", re.IGNORECASE
+)
+# Whatever a proxy has set before a message, also one of another version, with other titles.
+_SET_BEFORE = re.compile(r"<(memory|recalled)>\n.*?\n</\1>\s*", re.DOTALL)
 
 _SPANISH = re.compile(
     r"[¿¡ñáéíóú]|\b(el|la|los|las|que|de|una?|por|para|con|como|mi|es|hola|gracias|repet[ií]|palabras)\b", re.IGNORECASE
 )
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
 _ANSWER = re.compile(r"^\d+ assistant: .*$", re.MULTILINE)  # a line of old turns
+_MARK = re.compile(r"^(?:- (?:\[\w+\] )?|\d+: )", re.MULTILINE)  # of a fact, of an old turn
 _TAG = re.compile(r"</?[\w-]+>")
 _SUFFIX = re.compile(r"(?:imos|amos|emos|ing|ed|es|as|os|is|an|en|s|a|e|i|o)$")
 _STOPWORDS = frozenset(_PHRASES["stopwords"].split())
@@ -98,7 +112,7 @@ def script(
     newest = next((_text(message) for message in reversed(messages) if message.get("role") == "user"), "")
     if fields.get("model") == remembering.MODEL:
         return Scripted(content=remembering.answer(newest))
-    asked = without_ours(newest).strip()
+    asked = _SET_BEFORE.sub("", without_ours(newest)).strip()
     tongue = language(question_in(asked) or asked)
     reasoning = _PHRASES["thought"][tongue].format(asked[-80:]) if thinking else None
     if _REFUSE.search(asked):
@@ -154,9 +168,11 @@ def _formatted(response_format: Any, asked: str, text: str) -> str:
 def _free_text(asked: str, messages: Sequence[Mapping[str, Any]], tongue: Language, number: int) -> str:
     if said := _SAY.search(asked):
         return said.group(1).strip()
-    if count := _COUNT.search(asked):
+    if count := _COUNT.search((sentences(asked) or [""])[-1]):
         words = " ".join(_PHRASES["went_on"][tongue]).split()
-        return " ".join(words[(number + at) % len(words)] for at in range(int(count.group(1))))
+        return " ".join(words[(number + at) % len(words)] for at in range(int(count[1] or count[2])))
+    if _GREETING.fullmatch(asked):
+        return str(_PHRASES["greeted"][tongue])
     if question := question_in(asked):
         if known := general_answer(question):
             return known
@@ -217,7 +233,7 @@ def user_sentences(texts: Sequence[str]) -> list[str]:
     """Returns the users' sentences in a prompt, the oldest first. What a proxy has put into it is older than what they
     say, and of old turns it holds the assistant's words as well."""
     ours_first = [*(block for text in texts for block in ours(text)), *map(without_ours, texts)]
-    return [_ANSWER.sub("", text) for text in ours_first]
+    return [_MARK.sub("", _ANSWER.sub("", text)) for text in ours_first]
 
 
 def recall(question: str, told: Iterable[str]) -> str | None:

@@ -1,8 +1,9 @@
 """Plays `olvido demo`: the same conversation, once straight to the demo upstream and once through the real proxy;
 prints the bill of each, tokens and cost turn by turn; then leaves a proxy running.
 
-Through the proxy it begins when vectors can be made, and a question that needs memory waits until what was said before
-is learnt: people type slower than this plays, and what is shown must not hang on how busy the machine is.
+Through the proxy it begins when all of it is ready, and a question that needs memory waits until what was said before
+is learnt: people type slower than this plays, and what is shown must not hang on how busy the machine is. Where a wait
+was in vain the bill says so.
 
 There are two conversations, in which Spanish and English alternate the way people do who live in both: `CONVERSATION`,
 forty turns about a trip and a small project, and `talk`, two hundred of a spring and a summer. Things are told early,
@@ -13,9 +14,9 @@ files of talk/, a record a turn, apart by a blank line; a line without a sign (`
 import asyncio
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
@@ -28,16 +29,16 @@ from proxy import server as proxy_server
 from proxy.config import Config, load
 from proxy.demo import remembering
 from proxy.demo.app import create_app
+from proxy.demo.besides import edited, reworded
+from proxy.demo.bill import PRICE, Bill, growth, table
 from proxy.demo.helped import helped
+from proxy.demo.index import Index
 from proxy.protocol.answers import find_usage
 from proxy.tokens import load_tokenizer
-from proxy.types import Price, Usage
 
 MODEL = "demo-chat"
-PRICE = Price(input=0.95, cached=0.16, write=0.95, output=4.0)  # kimi-k2.6
 MARKS = (20, 60, 100, 200)  # turns after which the sums are printed
-POLL_SECONDS = 0.02
-PATIENCE_SECONDS = 60.0  # seconds that a question waits for the index, at most
+INVITED = "Why is the sky blue?"  # the question of the example that is printed
 
 TALK = Path(__file__).with_name("talk")
 
@@ -88,46 +89,6 @@ def talk() -> tuple[Ask, ...]:
     return tuple(ask for file in files for ask in read(file.read_text(encoding="utf-8")))
 
 
-@dataclass
-class Bill:
-    """Tokens and cost of one play of the conversation."""
-
-    requests: int = 0
-    reused: int = 0
-    prompt: int = 0
-    cached: int = 0
-    completion: int = 0
-    recalled: int = 0  # tokens of old turns that went with questions, of `prompt`
-    asked: int = 0
-    remembered: int = 0
-    marks: dict[int, "Bill"] = field(default_factory=dict)  # number of turns → the sums at that point
-
-    def add(self, usage: Usage | None, *, reused: bool) -> None:
-        """Counts an answer. One that the proxy `reused` costs nothing."""
-        self.requests += 1
-        self.reused += reused
-        if usage is not None and not reused:
-            self.prompt += usage.prompt_tokens
-            self.cached += usage.cached_tokens
-            self.completion += usage.completion_tokens
-
-    def check(self, ask: Ask, answer: str) -> None:
-        """Counts whether the answer holds what the question expects, and nothing outdated."""
-        if ask.expects:
-            self.asked += 1
-            self.remembered += ask.expects in answer and not (ask.outdated and ask.outdated in answer)
-
-    def mark(self, turns: int) -> None:
-        """Keeps the sums as they stand after so many turns."""
-        self.marks[turns] = replace(self, marks={})
-
-    @property
-    def cost(self) -> float:
-        """The cost in US dollars."""
-        new = self.prompt - self.cached
-        return (new * PRICE.input + self.cached * PRICE.cached + self.completion * PRICE.output) / 1_000_000
-
-
 def run(port: int, *, stay: bool, short: bool = False) -> int:
     """Plays the conversation and prints what it cost. Returns the exit code of the command; with `stay` only once it is
     interrupted."""
@@ -162,13 +123,15 @@ async def _show(turns: Sequence[Ask], port: int, folder: Path, *, stay: bool) ->
         proxy_url = proxy_server.base_url(front)
         print(f"Playing {len(turns)} turns, once straight to the upstream and once through the proxy …\n")
         direct = await play(turns, upstream_url, "sk-demo-direct")
-        async with httpx.AsyncClient(base_url=proxy_url.removesuffix("/v1"), trust_env=False) as client:
-            proxied = await play(turns, proxy_url, "sk-demo-proxied", Index([client]))
-            told = await helped(client, MODEL)
-        print(growth(direct.marks, proxied.marks))
-        print(f"\n{table(direct, proxied)}\n\n{told}")
+        async with httpx.AsyncClient(base_url=proxy_url.removesuffix("/v1"), trust_env=False, timeout=60) as client:
+            index = Index([client])
+            proxied = await play(turns, proxy_url, "sk-demo-proxied", index)
+            print(f"{growth(direct.marks, proxied.marks)}\n\n{table(direct, proxied)}\n")
+            print(f"{await reworded(client, MODEL, index.entries)}\n")
+            print(f"{await helped(client, MODEL, index.settled)}\n")
+            print(await edited(client, MODEL, config.memory.files.path if config.memory.files else folder))
         if stay:
-            print(_invitation(proxy_url), flush=True)
+            print(invitation(proxy_url, folder / "memory"), flush=True)
         else:
             for server, _ in servers:
                 server.should_exit = True
@@ -180,54 +143,8 @@ def _config(folder: Path, port: int, upstream_url: str) -> Config:
     helper = {**upstream, "name": "helper", "models": [remembering.MODEL], "api_key": "sk-demo-helper"}
     model = {"upstream": "helper", "model": remembering.MODEL, "when": ["close"], "allowance": 1.0}
     sections = {"server": {"port": port, "drain": 2}, "storage": {"path": folder / "storage"}}
-    return Config.model_validate({**sections, "memory": {"model": model}, "upstreams": [helper, upstream]})
-
-
-@dataclass(frozen=True, slots=True)
-class Index:
-    """Reads the state of the index of old turns of one proxy, or of several over one database, over HTTP routes."""
-
-    clients: Sequence[httpx.AsyncClient]
-
-    async def warm(self) -> None:
-        """Waits until vectors can be made, or never will be."""
-        async with _patience():
-            for client in self.clients:
-                while (await client.get("/readyz")).json()["parts"]["embedding"] == "warming":  # noqa: ASYNC110 (over HTTP)
-                    await asyncio.sleep(POLL_SECONDS)
-
-    async def settled(self) -> None:
-        """Waits until what was said so far is learnt, and other proxies can read it."""
-        async with _patience():
-            while await self._number("olvido_memory_pending"):  # noqa: ASYNC110 (over HTTP)
-                await asyncio.sleep(POLL_SECONDS)
-            while len(self.clients) > 1 and await self._number("olvido_writer_queue"):  # noqa: ASYNC110 (over HTTP)
-                await asyncio.sleep(POLL_SECONDS)
-
-    async def recalled(self) -> int:
-        """The number of tokens of old turns that were put into prompts so far."""
-        return int(await self._number("olvido_recall_tokens_sum"))
-
-    async def numbers(self, name: str, label: str) -> Mapping[str, float]:
-        """The sums of a metric by the values of its one label."""
-        found: dict[str, float] = {}
-        for client in self.clients:
-            for line in (await client.get("/metrics")).text.splitlines():
-                if line.startswith(f'{name}{{{label}="'):
-                    value = line.split('"')[1]
-                    found[value] = found.get(value, 0.0) + float(line.rpartition(" ")[2])
-        return found
-
-    async def _number(self, name: str) -> float:
-        lines = [line for client in self.clients for line in (await client.get("/metrics")).text.splitlines()]
-        return sum(float(line.rpartition(" ")[2]) for line in lines if line.split("{")[0].split(" ")[0] == name)
-
-
-@asynccontextmanager
-async def _patience() -> AsyncIterator[None]:
-    with suppress(TimeoutError):
-        async with asyncio.timeout(PATIENCE_SECONDS):
-            yield
+    memory = {"model": model, "files": {"path": folder / "memory"}}
+    return Config.model_validate({**sections, "memory": memory, "upstreams": [helper, upstream]})
 
 
 async def play(
@@ -252,7 +169,7 @@ async def play(
     ) as client:
         for number, ask in enumerate(turns, 1):
             if index and ask.expects:
-                await index.settled()
+                bill.early += not await index.settled()
             await _turn(client, bill, history, ask)
             if number in MARKS or number == len(turns):
                 bill.recalled = await index.recalled() if index else 0
@@ -273,7 +190,7 @@ async def _turn(client: httpx.AsyncClient, bill: Bill, history: list[Mapping[str
         history += [{"role": "tool", "tool_call_id": call["id"], "content": WEATHER_RESULT} for call in calls]
         answer = await _ask(client, bill, history, tools=ask.tools)
         history.append(answer)
-    bill.check(ask, answer.get("content") or "")
+    bill.check(answer.get("content") or "", ask.expects, ask.outdated)
 
 
 async def _ask(
@@ -287,61 +204,26 @@ async def _ask(
     return message
 
 
-def _invitation(proxy_url: str) -> str:
+def invitation(proxy_url: str, folder: Path) -> str:
+    """Returns what is printed at the end, of a proxy that goes on running. `folder`: of memory as files."""
+    page = proxy_url.removesuffix("/v1")
     return f"""
-The proxy is running. Point any OpenAI SDK at it (any key will do, the model is {MODEL!r}):
+The proxy is running. What happened, request by request:
+
+    {page}/ui
+
+Point any OpenAI SDK at it (any key will do, the model is {MODEL!r}):
 
     base_url = {proxy_url!r}
 
 or:
 
-    curl {proxy_url}/chat/completions -H 'Authorization: Bearer sk-demo' -H 'Content-Type: application/json' \\
-      -d '{{"model": "{MODEL}", "temperature": 0, "messages": [{{"role": "user", "content": "Hello"}}]}}'
+    curl {proxy_url}/chat/completions \\
+      -H 'Authorization: Bearer sk-demo' -H 'Content-Type: application/json' \\
+      -d '{{"model": "{MODEL}", "temperature": 0,
+           "messages": [{{"role": "user", "content": "{INVITED}"}}]}}'
 
 Ask twice, and the second answer comes from memory (x-olvido-source: exact).
-What happened, request by request: {proxy_url.removesuffix("/v1")}/ui
-Metrics: {proxy_url.removesuffix("/v1")}/metrics
-Ctrl-C stops it."""
-
-
-def growth(direct: Mapping[int, Bill], proxied: Mapping[int, Bill]) -> str:
-    """A table with a line for every mark: all that was billed until then."""
-    rows = []
-    for turns, bill in direct.items():
-        other = proxied[turns]
-        tokens = (f"{bill.prompt:,}", f"{other.prompt:,}", f"{other.recalled:,}")
-        costs = (f"{bill.cost:.4f}", f"{other.cost:.4f}", f"{other.cost / bill.cost - 1:+.0%}")
-        rows.append((f"{turns}", *tokens, *costs))
-    tokens_head = ("prompt tokens direct", "through olvido", "of these recalled")
-    return laid_out(("turns", *tokens_head, "cost, US$ direct", "through olvido", "difference"), rows)
-
-
-def table(direct: Bill, proxied: Bill) -> str:
-    """A table that compares two plays of the whole conversation."""
-    rows = [
-        _compared("requests", direct.requests, proxied.requests),
-        _compared("  answered from memory", direct.reused, proxied.reused),
-        _compared("prompt tokens billed", direct.prompt, proxied.prompt, is_saving=True),
-        _compared("  of these cached by the provider", direct.cached, proxied.cached),
-        _compared("  of these recalled for questions", direct.recalled, proxied.recalled),
-        _compared("completion tokens billed", direct.completion, proxied.completion, is_saving=True),
-        _compared("cost, US$ (prices of kimi-k2.6)", direct.cost, proxied.cost, ".5f", is_saving=True),
-        ("facts recalled when asked", *(f"{each.remembered} of {each.asked}" for each in (direct, proxied)), ""),
-    ]
-    return laid_out(("", "direct", "through olvido", "saved"), rows)
-
-
-def laid_out(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Lays out a table, numbers to the right."""
-    widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
-
-    def line(row: Sequence[str]) -> str:
-        first, *cells = row
-        return "  ".join([first.ljust(widths[0]), *map(str.rjust, cells, widths[1:])])
-
-    return "\n".join([line(head), "-" * len(line(head)), *map(line, rows)])
-
-
-def _compared(name: str, direct: float, proxied: float, form: str = ",", *, is_saving: bool = False) -> Sequence[str]:
-    saved = f"{1 - proxied / direct:.1%}" if is_saving and direct else ""
-    return (name, f"{direct:{form}}", f"{proxied:{form}}", saved)
+Files of memory, to be edited: {folder}
+Metrics: {page}/metrics
+Ctrl-C stops it, and all of it is gone."""

@@ -1,4 +1,4 @@
-"""Metrics and logs.
+"""Metrics, traces and logs.
 
 catalogue.py  every Prometheus metric: name, meaning, labels
 labels.py     the possible values of the labels
@@ -8,5 +8,7 @@ totals.py     the totals of the ledger, by model
 ledger.py     their reader, at each scrape
 siblings.py   the workers of one machine: whichever is scraped asks the others
 tally.py      adds up the events of requests until somebody looks
+tracing.py    traces: the spans of a request
+otlp.py       their sender, over OpenTelemetry's library
 logs.py       structured logs, without contents or keys
 """

@@ -463,6 +463,12 @@ class Catalogue:
             "Times that a worker did not tell its metrics in time to the one that was scraped, which then told what "
             "that worker had counted when it was asked before.",
         )
+        self.spans = self._counter(
+            "olvido_spans",
+            "Spans of traces: made; exported to the collector; failed: it did not take them. What was made and is "
+            "neither waits, or was lost since too many did.",
+            {"result": ("made", "exported", "failed")},
+        )
         self.build_info = self._gauge(
             "olvido_build_info", "Always 1.", "max", {"version": "of Olvido", "python": "of Python"}
         )

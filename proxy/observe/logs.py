@@ -18,6 +18,7 @@ from typing import Any, Literal, TextIO
 import msgspec
 
 from proxy.config.upstreams import STRUCK, redact
+from proxy.observe.tracing import CURRENT
 
 MAX_LINE = 16_384  # bytes; longer records are cut, so that no collector splits a line
 _TEXT_LIMITS = (4_000, 1_000, 60)  # characters per string of a record: the first that gives a short enough line
@@ -77,7 +78,7 @@ class _Handler(logging.StreamHandler[TextIO]):
 class Lines(logging.Formatter):
     """Formats a record as a line of bounded length.
 
-    json   `{"time", "level", "logger", "message", "error"?, …extra}`, one object a line
+    json   `{"time", "level", "logger", "message", "trace_id"?, "span_id"?, "error"?, …extra}`, one object a line
     text   `time level logger message key=value …` for people, a traceback indented below; control characters are
            written as escapes, so that no message can pretend to be another line; `coloured`: by severity
     """
@@ -114,12 +115,15 @@ def _base(record: logging.LogRecord, limit: int) -> dict[str, Any]:
     except Exception:  # noqa: BLE001 (a message that does not fit its arguments must not cost the request)
         message = f"{record.msg} (its arguments do not fit)"
     at = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
-    return {
+    told = {
         "time": at.replace("+00:00", "Z"),
         "level": record.levelname.lower(),
         "logger": _text(record.name, limit),
         "message": _text(message, limit),
     }
+    if (trace := CURRENT.get()) is not None:
+        told["trace_id"], told["span_id"] = f"{trace.id:032x}", f"{trace.root.id:016x}"
+    return told
 
 
 def _fields(record: logging.LogRecord, limit: int) -> dict[str, Any]:

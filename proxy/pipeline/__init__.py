@@ -13,6 +13,8 @@ record.py       after the answer: ledger, metrics, session, stored answer, what 
 ledger.py       for it: the row of costs and savings, and the contents where they are kept
 commanding.py   commands as whole messages (/remember, /clear, …), carried out and answered by the system
 ending_sessions.py  the end of a conversation, by idleness or at the client's word, and who is told of it
+other_apis.py   the Responses and Messages APIs: their requests handled as any other, their answers in their own shape
+kept_responses.py  for it: responses that are kept, told and deleted; tokens of a message's request, counted
 context_api.py  the context of a conversation as an API, told from the archive
 sessions_api.py sessions as an API: their end
 desk_tools.py   tools of the desk, run: orders carried out, and answered with a sentence
@@ -25,6 +27,7 @@ memory_model.py for it: the model that memory asks, behind an upstream
 mirror.py       for it: a sample of managed requests asked once more as they were, and both answers compared
 """
 
+import asyncio
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 
@@ -40,6 +43,7 @@ from proxy.memory.learn import Learner, Obedience
 from proxy.memory.library import Library
 from proxy.observe.ledger import LedgerTotals
 from proxy.observe.metrics import Metrics
+from proxy.observe.tracing import Tracing
 from proxy.pipeline.commanding import Commander
 from proxy.pipeline.desk import Desks
 from proxy.pipeline.ending_sessions import Ends
@@ -93,6 +97,7 @@ class Services:
     shared: SharedState
     mirror: Mirror | None = None  # None: no answer is compared
     patience: float = 1.0  # factor of the deadlines of all stages
+    tracing: Tracing | None = None  # None: nothing is traced
 
     async def close(self) -> None:
         """Drains background work, writes queued rows, and closes what is open."""
@@ -113,6 +118,8 @@ class Services:
         await self.storage.close()
         for upstream in self.router.upstreams:
             await upstream.close()
+        if self.tracing is not None:
+            await asyncio.to_thread(self.tracing.close)
         self.executor.shutdown(wait=False, cancel_futures=True)
 
 

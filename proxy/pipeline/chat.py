@@ -28,6 +28,7 @@ from proxy.desk.running import ToolRunner
 from proxy.errors import FAILED, BadRequest, InvalidJson, OlvidoError
 from proxy.memory import commands
 from proxy.memory.commands import Order
+from proxy.observe.tracing import current
 from proxy.pipeline import RequestContext, Services, commanding, limits, tool_loop
 from proxy.pipeline.commanding import Given
 from proxy.pipeline.desk import OpenDesk
@@ -79,7 +80,7 @@ async def handle(incoming: Incoming, services: Services, read: Callable[[bytes],
     """Answers one request to `/v1/chat/completions`, or to another API for conversations, which `read` parses (and
     `other_apis.py` translates the answer for). Raises OlvidoError for requests that we refuse ourselves."""
     started = perf_counter()
-    attempts = Attempts(services.metrics.failed_open, services.patience)
+    attempts = Attempts(services.metrics.failed_open, services.patience, current())
     offload = Offload(services.executor, len(incoming.body))
 
     try:

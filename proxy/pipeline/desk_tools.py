@@ -7,6 +7,7 @@ that is there already, a fact that is known, a mark that stands change nothing t
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import KW_ONLY, dataclass, field, replace
+from time import perf_counter
 
 from proxy.config.memory import MemoryTools
 from proxy.conversation.progress import without_ours
@@ -108,7 +109,10 @@ class DeskTools:
             self.on_call("client", "ok" if found is not None else "unknown-tool")
             return found if found is not None else self._say("unknown-tool")
         work = self._carried_out(call, round_)
+        started = perf_counter()
         told = await self.attempts.run("tools", work, fallback=self._say("unreached"), deadline=DEADLINE)
+        if (trace := self.attempts.trace) is not None:
+            trace.tool(call.name, started, perf_counter(), self.attempts.failed.get("tools"))
         if call.id:
             self._answered[call.id] = told
         return told

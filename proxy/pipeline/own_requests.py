@@ -18,6 +18,7 @@ from proxy.context import layout
 from proxy.embedding import Embedder
 from proxy.errors import UpstreamError
 from proxy.observe.metrics import Metrics
+from proxy.observe.tracing import current
 from proxy.pipeline.ledger import cost_of
 from proxy.pipeline.record import Recorder
 from proxy.protocol.answers import find_usage, first_text, without_disclaimer
@@ -63,7 +64,7 @@ class OwnRequests:
 
     def attempts(self) -> Attempts:
         """Returns the attempts of one such request."""
-        return Attempts(self.metrics.failed_open)
+        return Attempts(self.metrics.failed_open, trace=current())
 
     async def send(
         self,

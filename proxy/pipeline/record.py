@@ -133,7 +133,15 @@ class Recorder:
                 "record", lambda: self._read_and_remember(exchange, delivery, attempts), fallback=delivery
             )
         total = perf_counter() - exchange.started
-        self.tasks.spawn(self._finish(exchange, delivery, attempts, total, read=small), name="record")
+        self._spawn(self._finish(exchange, delivery, attempts, total, read=small), "record", attempts)
+
+    def _spawn(self, work: Coroutine[Any, Any, None], name: str, attempts: Attempts) -> None:
+        """Starts the record of a request in the background. Its trace waits for that."""
+        if (trace := attempts.trace) is not None:
+            trace.hold()
+            self.tasks.spawn(work, name=name).add_done_callback(lambda _: trace.release())
+        else:
+            self.tasks.spawn(work, name=name)
 
     def _obey_late(self, exchange: Exchange, attempts: Attempts) -> None:
         """Carries out an order to forget in the first request of a scope, of which only now something could be kept:
@@ -177,7 +185,7 @@ class Recorder:
             counting = count(lambda: self.counter.text(text))
             generated = await attempts.run("count", counting, fallback=0, deadline=DEADLINE)
         row = partial(self._row, exchange, delivery, generated, attempts, total)
-        attempts.call("ledger", lambda: self._write(row()), fallback=None)
+        attempts.call("ledger", lambda: self._write(row(), attempts, delivery), fallback=None)
         if (keep := self.keep) is not None and _is_known(exchange, delivery) and not self._is_over(exchange):
             said = delivery.completion or delivery.partial
             attempts.call("contents", lambda: keep(exchange, answers_of(said)), fallback=None)
@@ -195,7 +203,7 @@ class Recorder:
     def reused(self, exchange: Exchange, hit: ReuseHit, attempts: Attempts) -> None:
         """Records a request that a stored answer served; no upstream saw it."""
         total = perf_counter() - exchange.started
-        self.tasks.spawn(self._finish_reused(exchange, hit, attempts, total), name="record reuse")
+        self._spawn(self._finish_reused(exchange, hit, attempts, total), "record reuse", attempts)
 
     async def _finish_reused(self, exchange: Exchange, hit: ReuseHit, attempts: Attempts, total: float) -> None:
         packed = hit.answer.completion
@@ -209,7 +217,7 @@ class Recorder:
             attempts.call("record", lambda: self.learner.delivered(exchange, chain, answers, attempts), fallback=None)
         price = self._price(hit.answer.upstream, exchange.request.model)
         row = ledger_row.reused(exchange, hit, price, attempts, total)
-        attempts.call("ledger", lambda: self._write(row), fallback=None)
+        attempts.call("ledger", lambda: self._write(row, attempts), fallback=None)
         if (keep := self.keep) is not None and not is_over:
             attempts.call("contents", lambda: keep(exchange, answers_of(_object.decode(packed))), fallback=None)
         self._heard(exchange)
@@ -226,7 +234,7 @@ class Recorder:
         row = ledger_row.commanded(exchange, attempts, total)
         if not is_known:
             row = replace(row, scope=UNANSWERED, session=UNANSWERED)
-        attempts.call("ledger", lambda: self._write(row), fallback=None)
+        attempts.call("ledger", lambda: self._write(row, attempts), fallback=None)
         if not is_known or self._is_over(exchange):
             return
         if (keep := self.keep) is not None:
@@ -255,7 +263,7 @@ class Recorder:
             with contextlib.suppress(StorageError):
                 await self.storage.database.foreign_writes(exchange.identity.scope.id, "facts")
 
-    def _write(self, row: LedgerRow) -> None:
+    def _write(self, row: LedgerRow, attempts: Attempts, delivery: Delivery | None = None) -> None:
         if self.storage.database.erasures.is_over(row.scope):
             row = replace(row, scope=UNANSWERED, session=UNANSWERED)
         self.storage.ledger.append(row)
@@ -264,6 +272,8 @@ class Recorder:
             self.metrics.recorded(row)
         else:
             self.metrics.passed_through(row)
+        if attempts.trace is not None:
+            attempts.trace.accounted(row, delivery)
 
     async def _in_thread(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self.executor, work)

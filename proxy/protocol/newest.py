@@ -1,4 +1,4 @@
-"""What a kept body says last: the text of the newest message of the user, found without parsing the others."""
+"""The newest words of a kept body: the text of the user's last message, found without parsing the others."""
 
 import msgspec
 

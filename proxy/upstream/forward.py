@@ -17,6 +17,7 @@ from typing import Literal
 from proxy.config import Upstream as UpstreamConfig
 from proxy.errors import BreakerOpen, UpstreamBroken, UpstreamError, UpstreamTimeout
 from proxy.observe.metrics import Metrics
+from proxy.observe.tracing import PARENT, Call, Trace, current
 from proxy.protocol import headers as wire_headers
 from proxy.protocol.apis import path_of
 from proxy.types import Answer, ChatRequest, Delivery, Headers, Outcome, Prompt
@@ -54,6 +55,7 @@ class _Forwarding:
     prompt_for: Callable[[Upstream], Prompt]
     query: str
     metrics: Metrics
+    trace: Trace | None  # None: the request is not traced
     retries: int = 0  # so far, at all upstreams
     failure: UpstreamError | None = None  # the newest
 
@@ -86,14 +88,19 @@ class _Forwarding:
             self.failure = _breaker_open(upstream)
             return Decision("fall_back")
         started = perf_counter()
+        call = None if self.trace is None else self._call(self.trace, upstream)
         try:
-            response = await self._send(upstream, prompt)
+            response = await self._send(upstream, prompt, call)
         except UpstreamError as error:
+            if call is not None:
+                call.failed(error.code or type(error).__name__)
             upstream.breaker.failure()
             self.failure = error
             metrics.of(metrics.upstream_errors, upstream.name, error.code or "").inc()
             return after_failure(error, attempt, upstream.config, has_fallback=has_fallback)
         except BaseException:
+            if call is not None:
+                call.failed("client_gone")
             upstream.breaker.abandoned()
             raise
         else:
@@ -106,20 +113,32 @@ class _Forwarding:
                 status, response.headers, attempt, upstream.config, has_fallback=has_fallback, now=time()
             )
             if decision.action == "give_up":
-                return Reply(upstream, response, started, perf_counter() - started, self.retries, prompt)
+                return Reply(upstream, response, started, perf_counter() - started, self.retries, prompt, call)
+            if call is not None:
+                call.failed(str(status), status)
             metrics.of(metrics.upstream_errors, upstream.name, str(status)).inc()
             response.close()
             return decision
         finally:
             metrics.breaker(upstream.name, is_open=upstream.breaker.state != "closed")
 
-    def _send(self, upstream: Upstream, prompt: Prompt) -> Awaitable[Response]:
+    def _call(self, trace: Trace, upstream: Upstream) -> Call:
+        config, request = upstream.config, self.request
+        model = config.aliases.get(request.model, request.model)
+        return trace.call(
+            upstream.name, config.dialect, config.base_url, model, streamed=request.stream, resent=self.retries
+        )
+
+    def _send(self, upstream: Upstream, prompt: Prompt, call: Call | None) -> Awaitable[Response]:
         timeout = upstream.config.timeout
+        headers = self._headers(upstream, prompt)
+        if call is not None:
+            headers = [(PARENT, call.parent), *(each for each in headers if each[0] != PARENT)]
         # Without streaming the first byte comes when the whole answer has been generated.
         return upstream.send(
             "POST",
             upstream.url(path_of(prompt.api), self.query),
-            self._headers(upstream, prompt),
+            headers,
             prompt.body,
             timeout.first_byte if self.request.stream else timeout.answer,
         )
@@ -147,7 +166,7 @@ async def forward(
     last byte has passed or it is clear that none will. `whole`: bytes up to which an answer is read whole. Raises
     UpstreamError if no upstream answered."""
     started = perf_counter()
-    forwarding = _Forwarding(request, client_headers, route, prompt_for, query, metrics)
+    forwarding = _Forwarding(request, client_headers, route, prompt_for, query, metrics, current())
     try:
         reply = await forwarding.reply()
     except BaseException as error:

@@ -10,6 +10,7 @@ from time import perf_counter
 
 from proxy.errors import UpstreamBroken, UpstreamError
 from proxy.observe.metrics import Metrics
+from proxy.observe.tracing import Call
 from proxy.protocol import sse
 from proxy.protocol.apis import Reader, as_completion, error_event, reader_of
 from proxy.types import ApiName, ChatRequest, Delivery, Outcome, Prompt
@@ -29,6 +30,7 @@ class Reply:
     first_byte_seconds: float
     retries: int
     prompt: Prompt
+    call: Call | None = None  # its span; None: the request is not traced
 
 
 class Relay:
@@ -128,6 +130,8 @@ class Relay:
             first_byte_seconds=reply.first_byte_seconds,
         )
         reply.response.close()
+        if reply.call is not None:
+            reply.call.answered(delivery)
         self._report(delivery)
 
 

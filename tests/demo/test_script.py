@@ -72,6 +72,46 @@ def test_only_what_the_user_asks_now_is_obeyed() -> None:
     assert says(f"{old}say: hi", tools=[WEATHER]) == Scripted(content="hi")
 
 
+@pytest.mark.parametrize(
+    "set_before",
+    [
+        f"<recalled>\n{RECALLED_TITLE}\n2: Write 120 words about the sea.\n</recalled>\n\n",
+        "<recalled>\nUnder another title:\n2: Write 120 words about the sea.\n</recalled>\n\n",
+        "Context: they asked me to write 120 words. It may be 120 words.\n\nQuestion: ",
+        "My editor wants 120 words by Friday.\n",
+    ],
+)
+def test_120_words_that_were_asked_for_before_are_not_said_again(set_before: str) -> None:
+    assert says("My dog is called Luna.", f"{set_before}What is my dog called?").content == (
+        "From what you told me: My dog is called Luna."
+    )
+    assert len((says(f"{set_before}Write 30 words about it.").content or "").split()) == 30
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("60 words", 60),
+        ("Tell me more. 70 words", 70),
+        ("Contame más. 200 palabras", 200),
+        ("Can you write 40 words about it?", 40),
+        ("Tell me about the sea in 50 words", 50),
+    ],
+)
+def test_a_length_is_an_order_at_the_end_or_behind_a_verb(text: str, count: int) -> None:
+    assert len((says(text).content or "").split()) == count
+
+
+@pytest.mark.parametrize(("text", "begins"), [("Hello", "Hello!"), ("¡Hola!", "¡Hola!")])
+def test_a_greeting_is_greeted(text: str, begins: str) -> None:
+    assert (says(text).content or "").startswith(begins)
+
+
+def test_lines_of_a_prompt_are_told_without_their_marks() -> None:
+    head = "<memory>\nWhat the user has stated:\n- [work] I teach yoga classes\n</memory>\n\n"
+    assert says(f"{head}What do I teach?").content == "From what you told me: I teach yoga classes"
+
+
 def test_what_is_written_for_a_message_is_said() -> None:
     written = {"How are you?": "As ever."}
     assert says("How are you?", written=written) == Scripted(content="As ever.")

@@ -1,10 +1,13 @@
 """The documents are right: what they link to, call and name is there. And whatever were not would be found."""
 
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from proxy.protocol.chat import SESSION_METADATA
+from proxy.protocol.headers import SESSION_HEADERS, USER_HEADERS
 from tests.docs import commands, links, names, settings_named
 from tests.docs.__main__ import problems
 from tests.docs.documents import ROOT, Document, documents, read
@@ -39,6 +42,25 @@ def test_words_are_defined_before_they_are_used() -> None:
     for word in ("scope", "fold", "memory head", "plan", "turn", "recall", "prefix cache", "window"):
         assert f"\n| {word} | " in words
         assert word in rest
+
+
+def test_how_clients_are_recognised_is_told_as_it_is_done() -> None:
+    text = (ROOT / "deploy" / "docs" / "clients.md").read_text(encoding="utf-8")
+    told = text.partition("## How conversations and people are recognised")[2].partition("**Tools.**")[0]
+    session, user = (line for line in told.splitlines() if line.startswith(("| session", "| user")))
+    expected = ["x-olvido-session", *SESSION_HEADERS, "prompt_cache_key", *SESSION_METADATA, "metadata"]
+    assert re.findall(r"`([\w-]+)`", session) == expected
+    assert re.findall(r"`([\w-]+)`", user) == ["x-olvido-user", *USER_HEADERS, "safety_identifier", "user"]
+
+
+def test_the_figures_of_the_readme_s_table_are_those_of_the_measurement() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    table = readme.partition("| straight to the provider |")[2].partition("`olvido demo --exit`")[0]
+    measured = (ROOT / "deploy" / "docs" / "measured.md").read_text(encoding="utf-8")
+    demonstration = measured.partition("## The demonstration")[2].partition("\n## ")[0]
+    figures = re.findall(r"\d+(?:,\d{3})+|\d\.\d{4}|39 %|48 of 48", table)
+    assert len(figures) >= 8
+    assert [each for each in figures if each not in demonstration] == []
 
 
 @pytest.mark.parametrize(

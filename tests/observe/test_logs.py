@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 from proxy.config.upstreams import redact
 from proxy.observe.logs import MAX_LINE, Lines, Style, setup
+from proxy.observe.tracing import CURRENT, Tracing
+from proxy.tasks import Attempts
 
 KEY = "sk-0123456789abcdef"
 NAMED_AFTER_A_KEY: dict[str, Any] = {f"field {KEY}": 1}
@@ -261,3 +263,35 @@ def test_a_closed_stream_is_no_reason_to_fail(stream: io.StringIO, capsys: pytes
     logging.getLogger("proxy").info("into the void %s", KEY)
     assert capsys.readouterr().err == ""
     setup("info", "json", io.StringIO())
+
+
+@pytest.mark.parametrize("ratio", [0.0, 1.0])
+async def test_a_line_of_a_request_names_its_trace_whether_it_is_in_the_sample_or_not(ratio: float) -> None:
+    trace = Tracing(ratio, lambda _: None).begin((), "req_1")
+    written: list[logging.LogRecord] = []
+
+    class Keeping(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            written.append(record)
+
+    handler = Keeping()
+    logging.getLogger("proxy.tasks").addHandler(handler)
+
+    async def failing() -> None:
+        raise ValueError
+
+    def lines() -> list[dict[str, Any]]:
+        return [as_json(each) for each in written]
+
+    attempts = Attempts(lambda _stage, _reason: None)
+    try:
+        mark = CURRENT.set(trace)
+        await attempts.run("plan", failing(), fallback=None, deadline=1)
+        inside = lines()
+        CURRENT.reset(mark)
+        outside = lines()
+    finally:
+        logging.getLogger("proxy.tasks").removeHandler(handler)
+    names = (f"{trace.id:032x}", f"{trace.root.id:016x}")
+    assert [(line["message"], line["trace_id"], line["span_id"]) for line in inside] == [("fail open", *names)]
+    assert "trace_id" not in outside[0]

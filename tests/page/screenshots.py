@@ -33,7 +33,7 @@ WORDS = (  # the same questions, word for word and in other words
     "How do I make pesto at home?",
     "How can I make pesto at home?",
 )
-VIEWS = ("now", "request", "sessions", "session", "facts", "reuse", "what-if")
+VIEWS = ("now", "requests", "request", "sessions", "session", "facts", "reuse", "what-if")
 SIZES = {"wide": (1440, 900), "narrow": (390, 844)}
 
 
@@ -77,7 +77,7 @@ def _talk(http: httpx.Client) -> str:
     began = time() - STEP * (len(CONVERSATION) + len(WORDS) + 6)
     history: list[Mapping[str, Any]] = [{"role": "system", "content": SYSTEM}]
     with pytest.MonkeyPatch.context() as clock:
-        clock.setattr("proxy.app.time", lambda: min(time(), began + STEP * next(times)))
+        clock.setattr("proxy.api.time", lambda: min(time(), began + STEP * next(times)))
         for ask in CONVERSATION:
             said = {"role": "user", "content": ask.text}
             if ask.alone:

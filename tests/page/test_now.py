@@ -41,7 +41,44 @@ def test_the_figures_are_the_ledgers(page: Page, proxy: Open) -> None:
     assert shown["Sent prompts"] == f"{totals['tokens_sent']:,}"
     assert float(shown["Exact hits"].rstrip("%")) == pytest.approx(100 * totals["hit_rate_exact"], abs=0.5)
     assert page.text("#tokens-saved") == f"{totals['tokens_saved']:,}"
-    assert page.text("#dollars-saved").lstrip("\N{MINUS SIGN}$") == f"{abs(totals['dollars_saved']):.2g}"
+    assert page.text("#dollars-saved").lstrip("$") == f"{abs(totals['dollars_saved']):.2g}"
+    share = abs(totals["dollars_saved"] / totals["passthrough_cost"])
+    assert float(page.text("#share-saved").rstrip("%")) == pytest.approx(100 * share, abs=0.5)
+
+
+def test_what_is_nothing_has_no_tile(page: Page, proxy: Open) -> None:
+    shown = figures(page.open("#/now"))
+    totals = proxy.api("summary")["totals"]
+    for name, tile in (
+        ("over_budget", "Over budget"),
+        ("failed_open", "Failed open"),
+        ("reused_intent", "Intent hits"),
+    ):
+        assert (tile in shown) == bool(totals[name])
+    assert "0" not in shown.values()
+
+
+def test_what_went_through_unmanaged_is_told_with_what_would_have_it_managed(tab: Tab) -> None:
+    with ExitStack() as stack:
+        upstream = opened(stack)
+        asked(upstream, "One that is managed")
+        for path in ("responses", "responses", "responses", "models"):
+            upstream.http.post(f"/v1/{path}", json={"model": "demo-chat", "input": "hi"})
+        eventually(lambda: upstream.api("summary")["totals"]["unmanaged"] == 4)
+        page = tab(upstream).open("#/now", ready=".now-unmanaged .callout")
+        said = page.text(".now-unmanaged")
+        assert "3 requests on /v1/responses went through unmanaged: 75%" in said
+        assert "1 on /v1/models" in said
+        page.open("#/facts", ready="h1")
+        page.tab.wait_for_selector(".unmanaged-line:not([hidden])")
+        line = page.tab.locator(".unmanaged-line")
+        assert "3 requests on /v1/responses went through unmanaged in 24 hours: 75%" in line.inner_text()
+        line.get_by_role("link", name="See them").click()
+        page.tab.wait_for_selector(".view-requests tbody tr")
+        assert page.tab.locator(".view-requests tbody tr").count() == 4
+        page.tab.locator(".unmanaged-line").get_by_role("link", name="How to have them managed").click()
+        page.tab.wait_for_selector("h1:has-text('Clients')")
+        page.tab.close()
 
 
 def test_it_says_what_was_measured_and_what_the_providers_cache_did(page: Page, proxy: Open) -> None:
@@ -77,9 +114,9 @@ def test_the_range_can_be_chosen_and_is_kept(page: Page) -> None:
     page.open("#/now", ready=".chart")
     assert "Tokens per minute" in page.text("main")
     page.tab.get_by_role("radio", name=re.compile("^7.d$")).check()
-    page.tab.wait_for_selector("text=Tokens per 2 hours")
+    page.tab.wait_for_selector("text=Tokens per hour")
     page.tab.reload()
-    page.tab.wait_for_selector("text=Tokens per 2 hours")
+    page.tab.wait_for_selector("text=Tokens per hour")
     assert page.tab.get_by_role("radio", name=re.compile("^7.d$")).is_checked()
 
 
@@ -138,4 +175,4 @@ def test_when_the_proxy_is_gone_what_is_known_stays_and_it_says_so(page: Page) -
     assert page.tab.is_visible(".headline")
     page.tab.unroute("**/admin/api/**")
     page.tab.clock.run_for(3_000)
-    page.tab.wait_for_selector("#notice", state="hidden")
+    page.tab.wait_for_selector("#notice.notice-good")

@@ -11,20 +11,27 @@ from tests.servers import eventually
 pytestmark = pytest.mark.long  # in a browser; test_login.py is the quick one
 
 
-def test_the_list_can_be_searched_by_name(page: Page, proxy: Open) -> None:
+def test_the_list_can_be_searched_by_first_question_and_name(page: Page, proxy: Open) -> None:
     page.open("#/sessions", ready="tbody tr")
     names = {each["session"] for each in proxy.api("sessions")["sessions"]}
     assert len(names) > 1
     assert page.tab.locator("tbody tr").count() == len(names)
-    page.tab.get_by_label("Search by name").fill(SESSION[:6].upper())
-    assert page.tab.locator("tbody th a").all_inner_texts() == [SESSION]
-    page.tab.get_by_label("Search by name").fill("no such name")
-    assert "No loaded session" in page.text("main")
+    search = page.tab.get_by_label("Search by first question or name")
+    for words in (SESSION[:6].upper(), "SHELLFISH allergic"):
+        search.fill(words)
+        page.tab.wait_for_function("() => document.querySelectorAll('tbody tr').length === 1")
+        assert page.text("tbody th a").startswith("Remember that I am allergic to shellfish.")
+        assert SESSION in page.text("tbody th")
+    page.tab.reload()
+    page.tab.wait_for_selector("tbody tr")
+    assert page.tab.locator("tbody tr").count() == 1
+    search.fill("no such name")
+    page.tab.wait_for_selector("text=No session has “no such name”")
 
 
 def test_every_request_of_a_session_is_on_its_timeline(page: Page, proxy: Open) -> None:
     page.open("#/sessions", ready="tbody tr")
-    page.tab.get_by_role("link", name=SESSION).click()
+    page.tab.get_by_role("link", name="Remember that I am allergic").click()
     page.tab.wait_for_selector(".view-session tbody tr")
     told = proxy.api(f"sessions/{SESSION}")["requests"]
     links = page.tab.eval_on_selector_all("tbody th a", "all => all.map(e => e.hash)")

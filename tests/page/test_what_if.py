@@ -16,7 +16,9 @@ Tab = Callable[..., Page]
 
 
 def form(page: Page) -> Page:
-    return page.open("#/what-if", ready=".number")
+    page.open("#/what-if", ready=".preset")
+    page.tab.click(".what-numbers summary")
+    return page
 
 
 def number(page: Page, name: str) -> Any:
@@ -49,6 +51,30 @@ def test_before_and_after_are_told_as_the_proxy_reckons_them(page: Page, proxy: 
     page.tab.get_by_role("button", name=f"Changed {len(changed)}").click()
     links = page.tab.eval_on_selector_all("tbody th a", "all => all.map((each) => each.hash)")
     assert links == [f"#/request/{request_id}" for request_id in reversed(changed)]
+
+
+def test_three_presets_come_first_and_compare_at_once(page: Page, proxy: Open, talked: Talked) -> None:
+    page.open("#/what-if", ready=".preset")
+    assert page.tab.locator(".number").first.is_hidden()
+    presets = proxy.api("me")["presets"]["lean"]
+    save, balanced, remember = page.tab.locator(".preset").all()
+    assert [each.locator("strong").inner_text() for each in (save, balanced, remember)] == [
+        "Save more",
+        "Balanced",
+        "Remember more",
+    ]
+    assert f"{presets['save']['budget']:,}" in save.inner_text()
+    save.click()
+    page.tab.wait_for_selector(".stats")
+    assert page.tab.locator(".preset[aria-pressed=true] strong").all_inner_texts() == ["Save more"]
+    assert f"{len(presets['save'])} numbers changed" in page.text(".what-foot")
+    page.tab.get_by_text("All numbers").click()
+    assert number(page, "budget").input_value() == str(presets["save"]["budget"])
+    number(page, "budget").fill("3000")
+    assert page.tab.locator(".preset[aria-pressed=true]").count() == 0
+    page.tab.get_by_label("Profile").select_option("balanced")
+    assert page.tab.locator(".preset").nth(1).is_disabled()
+    assert "how it is now" in page.tab.locator(".preset").nth(1).inner_text()
 
 
 def test_the_changes_are_told_as_the_configuration_has_them(page: Page) -> None:

@@ -11,24 +11,29 @@
      What `show` throws is shown with a button to try again.
    The view is shown anew when language or scope change. */
 
-import { api, isAborted, onReach } from "./lib/api.js";
+import { api, isAborted, onReach, unreachable } from "./lib/api.js";
 import { announce, clear, failure, h, loading } from "./lib/dom.js";
 import { lang, onLang, register, t } from "./lib/i18n.js";
+import { watchKeys } from "./lib/keys.js";
+import { nameDialog } from "./lib/naming.js";
 import { icon } from "./lib/parts.js";
-import { parse } from "./lib/route.js";
+import { href, parse } from "./lib/route.js";
 import { brand, languageSwitch, navigation, themeSwitch } from "./lib/shell.js";
-import { loadScopes, onScope, scope, scopeLabel, scopes, setScope } from "./lib/store.js";
+import { loadScopes, nameScope, onScope, scope, scopeLabel, scopes, setScope } from "./lib/store.js";
+import { unmanagedLine } from "./lib/unmanaged.js";
 import shell from "./i18n/shell.js";
 
 register(shell);
 
-const FILES = { now: "now", request: "request", sessions: "sessions", session: "session", desk: "desk", facts: "facts", jobs: "jobs", reuse: "reuse", "what-if": "what_if", login: "login" };
-const BELONGS = { request: "now", session: "sessions", desk: "sessions" }; // under which entry of the navigation
+const FILES = { now: "now", requests: "requests", request: "request", sessions: "sessions", session: "session", desk: "desk", facts: "facts", jobs: "jobs", reuse: "reuse", "what-if": "what_if", login: "login" };
+const BELONGS = { request: "requests", session: "sessions", desk: "sessions" }; // under which entry of the navigation
 
 const top = document.getElementById("top");
 const main = document.getElementById("main");
 const foot = document.getElementById("foot");
 const notice = document.getElementById("notice");
+const unmanaged = unmanagedLine();
+notice.after(unmanaged.element);
 
 let me = null;
 let leave = () => {};
@@ -65,11 +70,19 @@ function picker() {
   if (scopes().length < 2) return null;
   const options = [h("option", { value: "" }, t("shell.scope.all")), scopes().map((each) => h("option", { value: each.scope }, scopeLabel(each.scope)))];
   return h(
-    "label",
+    "div",
     { class: "picker" },
-    h("span", { class: "sr-only" }, t("shell.scope")),
+    h("label", { class: "sr-only", for: "scope" }, t("shell.scope")),
     h("select", { class: "select select-small", id: "scope", value: scope(), onchange: (event) => setScope(event.target.value) }, options),
+    scope() && naming(),
   );
+}
+
+function naming() {
+  const label = t("shell.scope.name");
+  const named = scope();
+  const open = () => nameDialog(named, { alias: scopes().find((each) => each.scope === named)?.alias, save: (alias) => nameScope(named, alias) });
+  return h("button", { class: "btn btn-quiet btn-small", type: "button", id: "name-scope", title: label, "aria-label": label, onclick: open }, icon("edit"));
 }
 
 function exit() {
@@ -92,6 +105,7 @@ async function go() {
     return undefined;
   }
   frame(view);
+  unmanaged.refresh(me.is_admitted && view !== "now"); // which says it itself, of its range
 
   const root = h("section", { class: `view view-${view}` }, loading());
   const ended = new AbortController();
@@ -111,7 +125,7 @@ async function go() {
 
   try {
     if (!FILES[view]) throw new Error(t("shell.unknown"));
-    const module = await import(`./views/${FILES[view]}.js`);
+    const module = await loaded(FILES[view]);
     if (ended.signal.aborted) return undefined;
     document.title = `${t(module.title)} · Olvido`;
     announce(t(module.title));
@@ -121,6 +135,20 @@ async function go() {
     if (!ended.signal.aborted && !isAborted(error)) clear(root, failure(error, FILES[view] && go));
   }
   return undefined;
+}
+
+const failures = new Map(); // of files, how often they could not be had
+
+/** The module of a view. A browser may remember that a file could not be had, but not by another name. */
+async function loaded(file) {
+  const again = failures.get(file) ?? 0;
+  try {
+    return await import(`./views/${file}.js${again ? `?${again}` : ""}`);
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    failures.set(file, again + 1);
+    throw unreachable(error);
+  }
 }
 
 /** For the login view: who was let in goes on to where they wanted to. */
@@ -145,14 +173,39 @@ async function enter() {
   return go();
 }
 
+// --- while the proxy does not answer -------------------------------------------------------------------------------
+
+const AGAIN = 3000; // milliseconds from one try to the next
+const TOLD = 6000; // milliseconds for which it is said that it answers again
 let retrying = null;
+let saying = null;
+
+/** What is on the page stays, so nothing that was written is lost; what could not be shown is shown once it answers. */
 onReach((answers) => {
-  notice.hidden = answers;
-  notice.textContent = answers ? "" : t("shell.offline");
   clearInterval(retrying);
-  if (!answers) retrying = setInterval(() => api.get("me").then((found) => (me ??= found), () => {}), 3000);
+  clearTimeout(saying);
+  notice.hidden = false;
+  notice.className = answers ? "notice notice-good" : "notice";
+  notice.textContent = answers ? t("shell.online") : t("shell.offline", { address: location.host });
+  if (answers) saying = setTimeout(() => (notice.hidden = true), TOLD);
+  else retrying = setInterval(() => api.get("me").then((found) => (me ??= found), () => {}), AGAIN);
 });
 
+watchKeys({
+  back() {
+    const { view } = parse(location.hash);
+    const list = BELONGS[view];
+    if (!list) return;
+    if (came === list || came === "now") history.back();
+    else location.hash = href(list);
+  },
+});
+let came = null; // the view before this one
+let present = parse(location.hash).view;
+addEventListener("hashchange", () => {
+  came = present;
+  present = parse(location.hash).view;
+});
 addEventListener("hashchange", go);
 onLang(go);
 onScope(go);

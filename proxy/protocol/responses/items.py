@@ -34,7 +34,7 @@ class ReadItems:
 
 @dataclass(slots=True)
 class _Said:
-    """What the model said, item by item, until the next input."""
+    """The words of the model between two inputs, item by item."""
 
     spans: list[bytes] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)

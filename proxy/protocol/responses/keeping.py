@@ -1,5 +1,5 @@
-"""What is kept of a response for a while, by scope, so that a later request can go on from it, and a client can ask for
-it again: its object, the items that were new with its request, and the response before it."""
+"""Records of responses, kept for a while and by scope, so that a later request can go on from one, and a client can ask
+for it again: its object, the items that were new with its request, and the response before it."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

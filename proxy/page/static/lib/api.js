@@ -5,10 +5,11 @@
      params   null, undefined and "" are left out
      options  {signal}
      returns  the JSON of the answer, null if it has no body
-     throws   ApiError {status, message, code, param}; status 0: the proxy does not answer. An aborted call throws AbortError
-              (`isAborted(error)`): whoever aborted it wants no message.
+     throws   ApiError {status, message, code, param}; status 0: the proxy does not answer, or a gateway before it says so. An
+              aborted call throws AbortError (`isAborted(error)`): whoever aborted it wants no message.
      401      goes to #/login, and throws
    api.url(path, params?)   for an EventSource
+   unreachable(error)       says that the proxy does not answer; returns the ApiError
    onReach(fn)              fn(true|false): the proxy answers (again), or does not; returns what ends it */
 
 const BASE = new URL("../../admin/api/", import.meta.url);
@@ -22,6 +23,8 @@ export class ApiError extends Error {
     this.param = param;
   }
 }
+
+const GATEWAY = [502, 503, 504];
 
 export const isAborted = (error) => error?.name === "AbortError";
 
@@ -37,6 +40,11 @@ function reached(answers) {
   if (answers === isReached) return;
   isReached = answers;
   for (const fn of watchers) fn(answers);
+}
+
+export function unreachable(error) {
+  reached(false);
+  return new ApiError(0, String(error.message ?? error), "unreachable");
 }
 
 function url(path, params = {}) {
@@ -62,17 +70,24 @@ async function ask(method, path, { params, body, signal } = {}) {
     });
   } catch (error) {
     if (isAborted(error)) throw error;
-    reached(false);
-    throw new ApiError(0, String(error.message ?? error), "unreachable");
+    throw unreachable(error);
   }
-  reached(true);
-  const text = await answer.text();
   let told = null;
+  let text;
+  try {
+    text = await answer.text();
+  } catch (error) {
+    if (isAborted(error)) throw error;
+    throw unreachable(error); // it went away while it answered
+  }
   try {
     told = text ? JSON.parse(text) : null;
   } catch {
     if (answer.ok) throw new ApiError(answer.status, `${path}: the answer is not JSON`, "invalid_json");
   }
+  // The proxy says in JSON what is wrong with it; a gateway before it says in HTML that it is not there.
+  if (GATEWAY.includes(answer.status) && !told?.error) throw unreachable(new Error(`${answer.status} ${answer.statusText}`));
+  reached(true);
   if (answer.ok) return told;
   if (answer.status === 401 && path !== "login") leaveForLogin();
   const error = told?.error ?? {};

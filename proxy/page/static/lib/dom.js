@@ -8,11 +8,13 @@
      children  strings, numbers, nodes, lists of them; null, undefined, false: left out
    clear(node, ...children)      takes everything out, puts the children in; returns the node
    empty(text, ...more)          nothing to show here
-   failure(error, retry?)        what went wrong, with a button if there is `retry`
+   failure(error, retry?)        what went wrong, with a button if there is `retry`. If the proxy does not answer, `retry` is
+                                 called by itself once it does, as long as this is still shown
    loading(text?)                something is on its way
    announce(text)                for screen readers, politely
    unique(prefix)                an id for label and input */
 
+import { onReach } from "./api.js";
 import { t } from "./i18n.js";
 
 const SVG = "http://www.w3.org/2000/svg";
@@ -70,13 +72,22 @@ export function clear(node, ...children) {
 export const empty = (text, ...more) => h("div", { class: "empty" }, h("p", text), more);
 
 export function failure(error, retry) {
-  const told = error?.status === 0 ? t("shell.unreachable") : error?.message || String(error);
-  return h(
+  const isGone = error?.status === 0;
+  const told = isGone ? t(retry ? "shell.unreachable.again" : "shell.unreachable") : error?.message || String(error);
+  const shown = h(
     "div",
     { class: "failure", role: "alert" },
     h("p", h("strong", t("shell.failed")), " ", told),
     retry && h("button", { class: "btn", type: "button", onclick: retry }, t("shell.retry")),
   );
+  if (isGone && retry) {
+    const end = onReach((answers) => {
+      if (!answers && shown.isConnected) return;
+      end();
+      if (shown.isConnected) retry({ target: shown.querySelector("button") });
+    });
+  }
+  return shown;
 }
 
 export const loading = (text) =>

@@ -11,7 +11,7 @@ import { icon } from "./parts.js";
 import { href } from "./route.js";
 import { setTheme, theme } from "./theme.js";
 
-const NAV = ["now", "sessions", "facts", "jobs", "reuse", "what-if", "docs"];
+const NAV = ["now", "requests", "sessions", "facts", "jobs", "reuse", "what-if", "docs"];
 const THEMES = ["auto", "light", "dark"];
 
 export const brand = (page = "") => h("a", { class: "brand", href: page + href("now") }, h("span", { class: "brand-mark", "aria-hidden": "true" }), "Olvido");

@@ -5,7 +5,9 @@
    anyScope()       the chosen one, else the last used: for what needs one; "" if there is none
    onScope(fn)      returns what ends it. The shell shows the view anew when the scope changes: views need not listen
    loadScopes()     asks the proxy
-   scopeLabel(s)    short, for people: "3fa9c1…" or "3fa9c1… · ana" */
+   scopeLabel(s)    for people: its alias; else the name of its key, or the beginning of its tenant, and the end user:
+                    "shop", "marketing · ana", "3fa9c1… · ana"
+   nameScope(s, alias)   gives it an alias, "" takes it away; then as if the scope had changed */
 
 import { api } from "./api.js";
 
@@ -56,9 +58,17 @@ export async function loadScopes() {
   return known;
 }
 
+export async function nameScope(given, alias) {
+  await api.post("scopes", { scope: given, alias: alias || null });
+  await loadScopes();
+  for (const fn of watchers) fn(chosen);
+}
+
 export function scopeLabel(given) {
+  const named = known.find((each) => each.scope === given);
+  if (named?.alias) return named.alias;
   const [tenant, ...person] = given.split("/");
-  const short = tenant.length > 8 ? `${tenant.slice(0, 6)}…` : tenant;
+  const short = named?.key || (tenant.length > 8 ? `${tenant.slice(0, 6)}…` : tenant);
   const name = person.join("/");
   return name ? `${short} · ${name}` : short;
 }

@@ -4,11 +4,15 @@ import dictionary from "../i18n/now.js";
 import { api } from "../lib/api.js";
 import { chart } from "../lib/chart.js";
 import { announce, clear, failure, h, unique } from "../lib/dom.js";
+import { count, listed, percent } from "../lib/format.js";
+import { keysHint } from "../lib/keys.js";
 import { register, t, tn } from "../lib/i18n.js";
 import { live } from "../lib/live.js";
 import { copyButton, tick } from "../lib/parts.js";
+import { href } from "../lib/route.js";
 import { requestsTable } from "../lib/rows.js";
 import { scope } from "../lib/store.js";
+import { passed, remedy, seeing, sentence } from "../lib/unmanaged.js";
 import { bars, costChart, figures, headline, honest, mechanisms, tokensChart } from "./now_sums.js";
 
 register(dictionary);
@@ -45,9 +49,10 @@ export async function show(root, ctx) {
       h(
         "div",
         { class: "split" },
-        h("section", { class: "panel" }, h("div", { class: "panel-head" }, h("h2", t("now.last"))), list.element, more),
+        h("section", { class: "panel" }, h("div", { class: "panel-head" }, h("h2", t("now.last")), h("a", { class: "small", href: href("requests") }, t("now.all"))), list.element, more),
         aside,
       ),
+      keysHint(),
     );
     for (const row of first.requests) known.add(row.request_id);
     list.set(first.requests);
@@ -89,17 +94,17 @@ export async function show(root, ctx) {
     const to = Date.now() / 1000;
     const asked = { from: to - RANGES[range], to, scope: scope() };
     try {
-      const [bySource, byMechanism] = await Promise.all(
-        ["source", "mechanism"].map((by) => api.get("summary", { ...asked, by }, { signal: ctx.signal })),
+      const [bySource, byMechanism, byRoute] = await Promise.all(
+        ["source", "mechanism", "route"].map((by) => api.get("summary", { ...asked, by }, { signal: ctx.signal })),
       );
-      if (mine === latest) drawn(bySource, byMechanism);
+      if (mine === latest) drawn(bySource, byMechanism, byRoute);
     } catch (error) {
       if (ctx.signal.aborted || mine !== latest) return;
       if (!charts) clear(sums, failure(error, refresh)); // what is shown stays: the shell says that it is old
     }
   }
 
-  function drawn(bySource, byMechanism) {
+  function drawn(bySource, byMechanism, byRoute) {
     const folded = bars(bySource);
     if (charts) {
       charts.tokens.update(tokensChart(folded));
@@ -109,13 +114,16 @@ export async function show(root, ctx) {
       ctx.onLeave(() => Object.values(charts).forEach((each) => each.destroy()));
       clear(
         sums,
+        h("div", { class: "now-unmanaged" }),
         h("div", { class: "now-head" }),
         h("div", { class: "now-stats" }),
         h("div", { class: "grid grid-2" }, Object.values(charts).map((each) => h("div", { class: "panel" }, each.element))),
       );
     }
-    clear(sums.children[0], headline(bySource));
-    clear(sums.children[1], figures(bySource.totals));
+    const found = passed(byRoute.groups);
+    clear(sums.children[0], banner(found, range));
+    clear(sums.children[1], headline(bySource));
+    clear(sums.children[2], figures(bySource.totals));
     clear(aside, mechanisms(byMechanism.groups), honest(bySource.totals));
   }
 
@@ -164,6 +172,19 @@ function chosen() {
   } catch {
     return "1h";
   }
+}
+
+// --- what went through unmanaged ---
+
+function banner(found, range) {
+  if (!found.conversations) return null;
+  const others = found.others > 0 && t("now.unmanaged.others", { n: count(found.others), routes: listed(found.routes.filter((each) => !each.couldBe).map((each) => each.name)) });
+  return h(
+    "section",
+    { class: "callout warn", role: "note" },
+    h("p", h("strong", sentence(found)), `: ${t("now.unmanaged.share", { share: percent(found.share) })} `, others && h("span", { class: "muted" }, others)),
+    h("p", { class: "row" }, remedy(), seeing({ time: range === "6h" ? "24h" : range })),
+  );
 }
 
 // --- nothing yet ---------------------------------------------------------------------------------------------------

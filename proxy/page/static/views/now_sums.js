@@ -9,6 +9,7 @@ import { table } from "../lib/table.js";
 
 const HOUR = 3600;
 const MOST_BARS = 100;
+const LEAST_BARS = 12;
 const LEFT_OUT = ["window", "capped", "tools", "elided", "pruned"];
 const ADDED = ["summaries", "facts", "recall", "desk"];
 
@@ -18,37 +19,29 @@ export function headline({ totals, groups }) {
   const left = totals.tokens_original - totals.tokens_sent;
   const demand = totals.tokens_original + totals.tokens_reused;
   const isPriced = totals.passthrough_cost > 0;
+  const share = isPriced ? totals.dollars_saved / totals.passthrough_cost : demand > 0 ? totals.tokens_saved / demand : 0;
+  const isLost = isPriced && totals.dollars_saved < 0;
   const parts = [
     { value: totals.tokens_sent, class: "sent", label: t("now.sent") },
     { value: left, class: "context", label: t("now.left") },
     { value: reusedBy(groups, "intent"), class: "intent", label: t("now.intent") },
     { value: reusedBy(groups, "exact"), class: "exact", label: t("now.exact") },
   ];
-  let dollarsNote = t("now.saved.none");
-  if (isPriced) {
-    const said = totals.dollars_saved < 0 ? "now.saved.lost" : "now.saved.of";
-    dollarsNote = t(said, { share: percent(totals.dollars_saved / totals.passthrough_cost), whole: money(totals.passthrough_cost) });
-  } else if (totals.requests) dollarsNote = t("now.saved.unpriced");
+  const figure = (name, id, value, note, kind) =>
+    h("div", h("dt", name), h("dd", h("span", { class: ["figure", kind], id }, value), note && h("span", { class: "muted small" }, note)));
+  let shareNote = t("now.saved.none");
+  if (isLost) shareNote = t("now.saved.lost");
+  else if (isPriced) shareNote = t("now.saved.share");
+  else if (totals.requests) shareNote = t("now.saved.unpriced");
   return h(
     "section",
     { class: "panel headline" },
     h(
       "dl",
       { class: "headline-figures" },
-      h(
-        "div",
-        h("dt", t("now.saved")),
-        h("dd", h("span", { class: ["figure", totals.dollars_saved < 0 ? "bad" : "good"], id: "dollars-saved" }, money(totals.dollars_saved)), h("span", { class: "muted small" }, dollarsNote)),
-      ),
-      h(
-        "div",
-        h("dt", t("now.tokens")),
-        h(
-          "dd",
-          h("span", { class: "figure", id: "tokens-saved" }, tokens(totals.tokens_saved)),
-          demand > 0 && h("span", { class: "muted small" }, t("now.tokens.of", { share: percent(totals.tokens_saved / demand), whole: tokens(demand) })),
-        ),
-      ),
+      figure(t(isLost ? "now.dearer" : "now.saved"), "share-saved", percent(Math.abs(share)), shareNote, isLost ? "bad" : "good"),
+      isPriced && figure(t(isLost ? "now.added.money" : "now.saved.money"), "dollars-saved", money(Math.abs(totals.dollars_saved)), t("now.saved.of", { paid: money(totals.cost), whole: money(totals.passthrough_cost) })),
+      figure(t("now.tokens"), "tokens-saved", tokens(totals.tokens_saved), demand > 0 && t("now.tokens.of", { share: percent(totals.tokens_saved / demand), whole: tokens(demand) })),
     ),
     h(
       "div",
@@ -64,31 +57,29 @@ export function headline({ totals, groups }) {
   );
 }
 
+/** What is 0 is not worth a tile. */
 export function figures(totals) {
   const measured = totals.tokens_sent ? totals.tokens_measured / totals.tokens_sent : 1;
-  const told = (n, key, vars) => (n ? t(key, vars) : null);
-  return h(
-    "dl",
-    { class: "stats" },
-    stat(t("now.stat.requests"), count(totals.requests), totals.errors ? t("now.stat.errors", { n: count(totals.errors) }) : t("now.stat.noerrors")),
-    stat(t("now.stat.original"), tokens(totals.tokens_original), told(totals.tokens_reused_prompt, "now.stat.original.note", { n: tokens(totals.tokens_reused_prompt) })),
-    stat(
-      t("now.stat.sent"),
-      tokens(totals.tokens_sent),
-      totals.tokens_sent ? (measured > 0.9995 ? t("now.stat.allmeasured") : t("now.stat.measured", { share: percent(Math.min(measured, 0.99)) })) : null,
-    ),
-    stat(
-      t("now.stat.paid"),
-      money(totals.cost),
-      totals.added_context > 0
-        ? t("now.stat.added", { added: money(totals.added_context), saved: money(totals.saved_context) })
-        : t("now.stat.completion", { n: tokens(totals.tokens_completion) }),
-    ),
-    stat(t("now.stat.exact"), percent(totals.hit_rate_exact), t("now.stat.hits", { n: count(totals.reused_exact), of: count(totals.requests) })),
-    stat(t("now.stat.intent"), percent(totals.hit_rate_intent), t("now.stat.hits", { n: count(totals.reused_intent), of: count(totals.requests) })),
-    stat(t("now.stat.over"), count(totals.over_budget), null, { kind: totals.over_budget ? "warn" : null, title: t("now.stat.over.note") }),
-    stat(t("now.stat.open"), count(totals.failed_open), null, { kind: totals.failed_open ? "danger" : null, title: t("now.stat.open.note") }),
-  );
+  const hits = (name) => totals[name] > 0 && stat(t(`now.stat.${name}`), percent(totals[name] / Math.max(1, totals.requests)), t("now.stat.hits", { n: count(totals[name]), of: count(totals.requests) }));
+  const troubles = (name, kind) => totals[name] > 0 && stat(t(`now.stat.${name}`), count(totals[name]), null, { kind, title: t(`now.stat.${name}.note`) });
+  const tiles = [
+    totals.requests > 0 && stat(t("now.stat.requests"), count(totals.requests), totals.errors ? t("now.stat.errors", { n: count(totals.errors) }) : t("now.stat.noerrors")),
+    totals.tokens_original > 0 &&
+      stat(t("now.stat.original"), tokens(totals.tokens_original), totals.tokens_reused_prompt > 0 && t("now.stat.original.note", { n: tokens(totals.tokens_reused_prompt) })),
+    totals.tokens_sent > 0 &&
+      stat(t("now.stat.sent"), tokens(totals.tokens_sent), measured > 0.9995 ? t("now.stat.allmeasured") : t("now.stat.measured", { share: percent(Math.min(measured, 0.99)) })),
+    totals.cost > 0 &&
+      stat(
+        t("now.stat.paid"),
+        money(totals.cost),
+        totals.added_context > 0 ? t("now.stat.added", { added: money(totals.added_context), saved: money(totals.saved_context) }) : t("now.stat.completion", { n: tokens(totals.tokens_completion) }),
+      ),
+    hits("reused_exact"),
+    hits("reused_intent"),
+    troubles("over_budget", "warn"),
+    troubles("failed_open", "danger"),
+  ].filter(Boolean);
+  return tiles.length ? h("dl", { class: "stats" }, tiles) : null;
 }
 
 export function mechanisms(groups) {
@@ -131,8 +122,11 @@ export function honest(totals) {
 
 // --- charts --------------------------------------------------------------------------------------------------------
 
-/** Every bucket of the range, empty ones too; several put together where there would be too many. */
-export function bars({ from, to, width, points }) {
+/** Every bucket from the first in which something happened, empty ones too; several put together where there would be
+    too many. A range that is mostly still empty would leave a sliver to be looked at. */
+export function bars({ from: asked, to, width, points }) {
+  const began = points.length ? Math.min(...points.map(({ at }) => at)) : asked;
+  const from = Math.max(asked, Math.min(began - width, to - LEAST_BARS * width));
   const buckets = Math.max(1, Math.ceil((to - from) / width));
   const joined = [1, 2, 5, 6, 10, 12, 15, 30, 60].find((each) => buckets / each <= MOST_BARS) ?? Math.ceil(buckets / MOST_BARS);
   const span = width * joined;

@@ -11,15 +11,16 @@ import { href } from "../lib/route.js";
 import { saved } from "../lib/rows.js";
 import { scope } from "../lib/store.js";
 import { table } from "../lib/table.js";
+import { configuration, drawn } from "./what_if_numbers.js";
 
 register(dictionary);
 export const title = "what_if.title";
 
 const [LEAST, USUAL, MOST] = [10, 50, 200];
 const LISTED = 15;
-// What may stand in place of a number, or is one of a few words.
-const WORDS = { budget: ["economic"], "recall.tokens": ["rest"] };
-const CHOICES = { fold: ["economic", "strict"] };
+const PRESETS = ["save", "balanced", "remember"];
+// Numbers that say most about a preset.
+const TELLING = ["budget", "window.turns", "window.tokens", "recall.cap"];
 
 export async function show(root, ctx) {
   const { me } = ctx;
@@ -35,7 +36,9 @@ export async function show(root, ctx) {
   let running = null; // what ends it
   const result = h("div", { class: "stack" });
   const numbers = h("div", { class: "numbers" });
-  const yaml = h("div", { class: "stack" });
+  const all = h("details", { class: "what-numbers" }, h("summary", t("what_if.numbers")), numbers);
+  const cards = h("div", { class: "presets", role: "group", "aria-label": t("what_if.presets") });
+  const yaml = h("div");
   const told = h("span", { class: "hint", role: "status" });
   const list = unique("sessions");
   const profile = h("select", { class: "select", onchange: () => choose() }, Object.keys(me.profiles).map((name) => h("option", { value: name }, t(`what_if.profile.${use(name)}`, { name }))));
@@ -52,6 +55,7 @@ export async function show(root, ctx) {
     h(
       "form",
       { class: "panel what-form", onsubmit: ask },
+      cards,
       h(
         "div",
         { class: "toolbar" },
@@ -60,11 +64,11 @@ export async function show(root, ctx) {
         field(t("what_if.session"), session, t("what_if.session.hint")),
         h("datalist", { id: list }, sessions.map((card) => h("option", { value: card.session }))),
       ),
-      numbers,
+      all,
       h("div", { class: "what-foot" }, run, reset, told),
-      yaml,
     ),
     result,
+    yaml,
   );
   choose();
   ctx.onLeave(tick(root));
@@ -75,11 +79,31 @@ export async function show(root, ctx) {
     return name === me.profile_with_tools ? "tools" : "unused";
   }
 
-  /** The numbers of the chosen profile, none changed. */
-  function choose() {
-    changes = {};
-    clear(numbers, sections(me.profiles[profile.value]).map(([name, fields]) => section(name, fields, change)));
+  /** The numbers of the chosen profile, none changed but those of a preset. */
+  function choose(given = {}) {
+    changes = { ...given };
+    clear(numbers, drawn(me.profiles[profile.value], changes, change));
     changed();
+  }
+
+  /** A preset as a card: what it is for, and what it changes. Choosing it compares at once. */
+  function preset(name) {
+    const given = me.presets[profile.value][name];
+    const paths = Object.keys(given);
+    const isChosen = paths.length > 0 && paths.length === Object.keys(changes).length && paths.every((path) => changes[path] === given[path]);
+    const told = TELLING.filter((path) => path in given).slice(0, 3);
+    const pick = async () => {
+      if (!last.form.reportValidity()) return;
+      choose(given);
+      await ask();
+    };
+    return h(
+      "button",
+      { class: "preset", type: "button", "aria-pressed": isChosen, disabled: !paths.length || running !== null, onclick: pick },
+      h("strong", t(`what_if.preset.${name}`)),
+      h("span", { class: "muted" }, t(paths.length ? `what_if.preset.${name}.what` : "what_if.preset.now")),
+      told.length > 0 && h("span", { class: "small preset-numbers" }, told.map((path) => h("span", t(`what_if.number.short.${path}`), " ", figure(me.profiles[profile.value], path), " → ", h("b", shown(given[path])))))
+    );
   }
 
   function change(path, value) {
@@ -94,8 +118,18 @@ export async function show(root, ctx) {
     reset.disabled = !many;
     run.disabled = running !== null || (!many && !isOther);
     told.textContent = many ? tn("what_if.changed", many) : t(isOther ? "what_if.other" : "what_if.same");
+    clear(cards, PRESETS.map(preset));
     const text = configuration(profile.value, changes, isOther);
-    clear(yaml, text && [h("div", { class: "spread" }, h("h2", t("what_if.yaml")), copyButton(text)), h("pre", { class: "yaml", tabindex: "0", role: "region", "aria-label": t("what_if.yaml") }, text)]);
+    clear(
+      yaml,
+      text &&
+        h(
+          "section",
+          { class: "panel" },
+          h("div", { class: "panel-head" }, h("h2", t("what_if.yaml")), copyButton(text)),
+          h("div", { class: "panel-body" }, h("pre", { class: "yaml", tabindex: "0", role: "region", "aria-label": t("what_if.yaml") }, text)),
+        ),
+    );
   }
 
   async function ask(event) {
@@ -117,7 +151,9 @@ export async function show(root, ctx) {
       done();
       changed();
     }
-    (numbers.querySelector("[aria-invalid]") ?? result.querySelector("h2") ?? run).focus();
+    const wrong = numbers.querySelector("[aria-invalid]");
+    if (wrong) all.open = true;
+    (wrong ?? result.querySelector("h2") ?? run).focus();
   }
 
   /** The changed numbers that the proxy named, or that are of the section that it named. */
@@ -128,6 +164,9 @@ export async function show(root, ctx) {
     }
   }
 }
+
+const shown = (value) => (typeof value === "number" ? count(value) : has(`what_if.choice.${value}`) ? t(`what_if.choice.${value}`) : String(value));
+const figure = (profile, path) => shown(path.split(".").reduce((part, name) => part[name], profile));
 
 /** Says that it is under way, and for how long. Returns what ends that. */
 function working(place, last, running) {
@@ -143,62 +182,6 @@ function working(place, last, running) {
     passed.textContent = `${Math.round((Date.now() - began) / 1000)}\u202fs`;
   }, 500);
   return () => clearInterval(timer);
-}
-
-// --- the numbers ---------------------------------------------------------------------------------------------------
-
-/** [[section, [[dotted name, value]]]]: what belongs to no section first. */
-function sections(profile) {
-  const given = Object.entries(profile).filter(([name]) => name !== "base");
-  const isSection = ([, value]) => typeof value === "object";
-  return [
-    ["prompt", given.filter((each) => !isSection(each))],
-    ...given.filter(isSection).map(([name, values]) => [name, Object.entries(values).map(([key, value]) => [`${name}.${key}`, value])]),
-  ];
-}
-
-const section = (name, fields, change) =>
-  h("fieldset", h("legend", word(`what_if.section.${name}`, name)), fields.map(([path, value]) => number(path, value, change)));
-
-const word = (key, raw) => (has(key) ? t(key) : raw.replaceAll("_", " "));
-
-function number(path, value, change) {
-  const id = unique("number");
-  const words = path in WORDS && h("datalist", { id: `${id}-words` }, WORDS[path].map((each) => h("option", { value: each })));
-  const options = CHOICES[path] ?? (typeof value === "boolean" ? [true, false] : null);
-  const control = options
-    ? h("select", { class: "select", id, name: path, value: String(value) }, options.map((each) => h("option", { value: String(each) }, word(`what_if.choice.${each}`, String(each)))))
-    : h("input", { class: "input", id, name: path, inputmode: words ? null : "decimal", placeholder: String(value), autocomplete: "off", list: words ? words.id : null });
-  const line = h("div", { class: "number" }, h("label", { for: id }, word(`what_if.number.${path}`, path), h("code", path)), control, words);
-  control.addEventListener("input", () => {
-    const given = read(control.value.trim());
-    const isChanged = given !== "" && given !== value;
-    line.classList.toggle("is-changed", isChanged);
-    for (const each of document.querySelectorAll(".number [aria-invalid]")) each.removeAttribute("aria-invalid");
-    change(path, isChanged ? given : undefined);
-  });
-  return line;
-}
-
-/** A number, true, false, or the word that it is. */
-function read(text) {
-  if (text === "true" || text === "false") return text === "true";
-  return text && Number.isFinite(Number(text)) ? Number(text) : text;
-}
-
-/** The changes as the configuration file has them. */
-function configuration(profile, changes, isOther) {
-  const lines = isOther ? ["context:", `  profile: ${profile}`] : [];
-  const paths = Object.keys(changes).sort();
-  if (paths.length) lines.push("profiles:", `  ${profile}:`);
-  let above = null;
-  for (const path of paths) {
-    const [name, key] = path.split(".");
-    if (key && name !== above) lines.push(`    ${name}:`);
-    lines.push(key ? `      ${key}: ${changes[path]}` : `    ${name}: ${changes[path]}`);
-    above = name;
-  }
-  return lines.length ? `${lines.join("\n")}\n` : "";
 }
 
 // --- what came of it -----------------------------------------------------------------------------------------------
