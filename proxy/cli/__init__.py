@@ -9,12 +9,16 @@ doctor.py    `olvido doctor`: checks installation, storage, port and upstreams
 neighbour.py what has the proxy's port already, and whether it is one of ours
 servers.py   what the doctor finds out about PostgreSQL and Redis
 memory.py    `olvido memory`: facts in a terminal, read and written in the storage folder or the shared database
+memory_transfer.py   `olvido memory export`, `import`: facts as lines of JSON, of one scope or of all
 memory_files.py   `olvido memory files`: memory as files, their state and syncs by hand
 memory_jobs.py    `olvido memory jobs`, `digest`, `undo`: what the model of memory did, and its undoing
 memory_desk.py    `olvido memory sections`, `log`, `reset`: the desk that a model keeps
 remembered.py     what these share: whose memory, its stores, the terminal
 keys.py      `olvido keys`: keys that this proxy gives out
 erase.py     `olvido erase`: an end user erased from every place, and the report
+export.py    `olvido export`: all that is kept of an end user, as files; exporting.py rows as records; bundle.py a
+             folder or ZIP file with a manifest
+whom.py      for both: the end users that are meant
 backup.py    `olvido backup`, `restore`: all that is kept, in one file, and back
 opened.py    the database of a command, of the kind that the configuration names
 """
