@@ -16,6 +16,7 @@ from proxy.admin.attempts import REACH, Attempt, attempts
 from proxy.admin.codec import Asked, as_json_offloaded, row_json
 from proxy.admin.desk import hidden_rounds
 from proxy.admin.parts import Admin
+from proxy.admin.seeking import plain_line
 from proxy.admin.verdict import verdict
 from proxy.config import shows_content
 from proxy.context import layout
@@ -49,12 +50,22 @@ async def request(call: Call, admin: Admin, asked: RequestAsked) -> Answer:
     contents: Contents | None = None
     if shows_content(services.config):
         contents = await services.storage.contents.get(row.scope, row.request_id)
+    questions: Mapping[tuple[str, str], str] = {}
+    if shows_content(services.config):
+        questions = await services.storage.accounts.questions([(row.scope, row.session)])
     until = await services.storage.accounts.until(row.scope, row.session, row.at)
     tries = await _attempts(services, row)
     rounds = await hidden_rounds(services, row)
     call.watch.start()
     counted = services.counter.message
-    return await as_json_offloaded(services, partial(_looked_into, row, contents, counted, rounds, until, tries))
+    told = partial(_looked_into, row, contents, counted, rounds, until, tries)
+    named = plain_line(questions.get((row.scope, row.session), "")) or None
+    return await as_json_offloaded(services, lambda: _named(told(), named))
+
+
+def _named(told: dict[str, Json], question: str | None) -> Json:
+    """Adds the first question of its conversation."""
+    return {**told, "request": {**told["request"], "session_question": question}}
 
 
 async def _attempts(services: Services, row: LedgerRow) -> tuple[Attempt, ...]:
@@ -75,7 +86,7 @@ def _looked_into(
     rounds: Callable[[], Json],
     until: Sums,
     tries: Sequence[Attempt],
-) -> Json:
+) -> dict[str, Json]:
     told = NOTHING_KEPT
     try:
         if contents is not None:

@@ -5,15 +5,17 @@ import { api } from "../lib/api.js";
 import { clear, h } from "../lib/dom.js";
 import { count, decimal, moment, money, seconds, time } from "../lib/format.js";
 import { register, t, tn } from "../lib/i18n.js";
+import { sessionLink } from "../lib/names.js";
 import { badge, bars, copyButton, delta, stat, tick, when } from "../lib/parts.js";
 import { href } from "../lib/route.js";
-import { badges, word } from "../lib/rows.js";
+import { badges, isManaged, word } from "../lib/rows.js";
 import { scopeLabel } from "../lib/store.js";
 import { table } from "../lib/table.js";
 import { tabs } from "../lib/tabs.js";
 import { rounds } from "./request_rounds.js";
 import { sentence, tone } from "./request_sentence.js";
 import { after, before } from "./request_texts.js";
+import { unmanaged } from "./request_unmanaged.js";
 import { breakEven, story } from "./request_why.js";
 
 register(dictionary);
@@ -25,6 +27,11 @@ export async function show(root, ctx) {
   const { id, scope } = ctx.params;
   const found = await api.get(`requests/${encodeURIComponent(id)}`, { scope }, { signal: ctx.signal });
   const row = found.request;
+  ctx.onLeave(tick(root));
+  if (!isManaged(row)) {
+    clear(root, unmanaged(row, heading(row)));
+    return;
+  }
   const entry = row.source === "intent" ? await reuseEntry(row, ctx) : null;
   const why = h("div", { class: "why-parts" }, story(row, entry), row.trail?.break_even ? breakEven(row.trail) : mechanisms(row));
   const more = details(found, row, entry);
@@ -40,7 +47,6 @@ export async function show(root, ctx) {
     ctx.onLeave(choice.destroy);
     root.append(choice.element, h("div", { class: "request-parts" }, why, sent, got), more);
   } else root.append(withoutText(ctx.me, row), why, more);
-  ctx.onLeave(tick(root));
 }
 
 /** All that is known beside the texts. */
@@ -91,8 +97,8 @@ function heading(row) {
       { class: "row request-facts" },
       part(t("rows.what"), badges(row)),
       part(t("request.at"), moment(row.at), " · ", when(row.at)),
-      part(t("request.session"), h("a", { href: href("session", row.session, { scope: row.scope }) }, row.session)),
-      part(t("request.model"), row.model),
+      isManaged(row) && part(t("request.session"), sessionLink(row, { class: "cut" })),
+      row.model && part(t("request.model"), row.model),
       part(t("request.upstream"), row.upstream, row.stream && ` · ${t("request.streamed")}`, row.retries > 0 && ` · ${tn("request.retries", row.retries)}`),
       part(t("request.scope"), h("span", { class: "muted" }, scopeLabel(row.scope))),
     ),
