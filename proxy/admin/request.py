@@ -3,7 +3,8 @@
     GET /admin/api/requests/{id}?scope=
             how its prompt came to be: what of each message was sent, and why; with texts while they are kept; `rounds`,
             in which the model called tools of ours and of which the client saw nothing; `verdict`, what it came to
-            beside pass-through; `attempts`, all tries of it if its SDK made it again after a failure
+            beside pass-through; `attempts`, all tries of it if its SDK made it again after a failure; the
+            first question of its conversation
 
 A name may be a request's in several scopes; without a scope the latest is meant.
 """
@@ -50,22 +51,21 @@ async def request(call: Call, admin: Admin, asked: RequestAsked) -> Answer:
     contents: Contents | None = None
     if shows_content(services.config):
         contents = await services.storage.contents.get(row.scope, row.request_id)
-    questions: Mapping[tuple[str, str], str] = {}
-    if shows_content(services.config):
-        questions = await services.storage.accounts.questions([(row.scope, row.session)])
     until = await services.storage.accounts.until(row.scope, row.session, row.at)
+    first = await _first_question(services, row)
     tries = await _attempts(services, row)
     rounds = await hidden_rounds(services, row)
     call.watch.start()
     counted = services.counter.message
-    told = partial(_looked_into, row, contents, counted, rounds, until, tries)
-    named = plain_line(questions.get((row.scope, row.session), "")) or None
-    return await as_json_offloaded(services, lambda: _named(told(), named))
+    return await as_json_offloaded(services, partial(_looked_into, row, contents, counted, rounds, until, tries, first))
 
 
-def _named(told: dict[str, Json], question: str | None) -> Json:
-    """Adds the first question of its conversation."""
-    return {**told, "request": {**told["request"], "session_question": question}}
+async def _first_question(services: Services, row: LedgerRow) -> str | None:
+    """Returns the first question of the conversation; None if it is not known, or may not be shown."""
+    if not shows_content(services.config):
+        return None
+    found = await services.storage.accounts.questions({(row.scope, row.session)})
+    return plain_line(found.get((row.scope, row.session), "")) or None
 
 
 async def _attempts(services: Services, row: LedgerRow) -> tuple[Attempt, ...]:
@@ -86,7 +86,8 @@ def _looked_into(
     rounds: Callable[[], Json],
     until: Sums,
     tries: Sequence[Attempt],
-) -> dict[str, Json]:
+    first: str | None,
+) -> Json:
     told = NOTHING_KEPT
     try:
         if contents is not None:
@@ -99,6 +100,7 @@ def _looked_into(
         "rounds": rounds(),
         "verdict": verdict(row, until),
         "attempts": tries,
+        "session_question": first,
     }
 
 
