@@ -15,6 +15,7 @@ attempts.py  requests that an SDK made again after a failure
 memory.py    remembered facts: list, add, change, confirm, forget; the reuse log, and reports that an answer was wrong
 files.py     folders of memory as files: their state, their last syncs, deletions that wait
 jobs.py      memory with a model's help: its jobs, their undoing, what it costs; digests and events
+keys.py      keys of this proxy: list, create, revoke
 desk.py      the desk of a conversation, which its model manages itself: to look at, and to correct
 desk_json.py its parts as JSON; hidden rounds of a request
 quality.py   did quality hold? managed answers beside those of the same request as it was

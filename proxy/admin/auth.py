@@ -1,6 +1,9 @@
 """Authentication for the admin API. With a token: whoever has it, or the cookie that a browser got for it. Without one:
 programs of this machine, if the proxy serves nobody else.
 
+Beside the token a key of this proxy gets in, as the same header or for a cookie of its own: as a visitor of its tenant,
+who sees what is its own (`routes.py`). Whoever has the token sees all.
+
 A page of another site that the user has open in a browser is no such program, so without a token the names by which a
 browser reached us are checked, and the site that asked. A browser adds a cookie on its own, too: what changes anything
 by cookie has to come from our own page.
@@ -10,6 +13,7 @@ import hmac
 import re
 import secrets
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from time import time
 
 from pydantic import SecretStr
@@ -17,21 +21,43 @@ from pydantic import SecretStr
 from proxy.config import Config, is_loopback
 from proxy.errors import BadRequest, Forbidden, TooMany, Unauthorized
 from proxy.http.access import is_listed, name_of
+from proxy.keys.book import KeyBook
 from proxy.protocol import headers as wire_headers
 from proxy.storage.shared import Logouts, Throttle
 from proxy.types import Headers
+from proxy.types.keys import ApiKey
 
 COOKIE = "olvido_admin"
 COOKIE_SECONDS = 12 * 3_600
 
+
+@dataclass(frozen=True, slots=True)
+class Visitor:
+    """Somebody who was admitted."""
+
+    key: ApiKey | None = None  # whose own he sees; None: he sees all
+    tenant: str = ""  # of the key
+
+
+ADMIN = Visitor()
+
 _SAFE = ("GET", "HEAD")
-_COOKIE = re.compile(r"([0-9a-f]{32})\.([0-9]{1,12})\.([0-9a-f]{64})")
+# Its id, its end, the id of a key if it is one's, the signature.
+_COOKIE = re.compile(r"([0-9a-f]{32})\.([0-9]{1,12})(\.[0-9a-f]{16})?\.([0-9a-f]{64})")
 
 
 class AdminAuthenticator:
     """Authenticates requests to the admin API and to `/metrics`, and makes cookies for the token."""
 
-    def __init__(self, config: Config, throttle: Throttle, logouts: Logouts, clock: Callable[[], float] = time) -> None:
+    def __init__(
+        self,
+        config: Config,
+        throttle: Throttle,
+        logouts: Logouts,
+        clock: Callable[[], float] = time,
+        keys: KeyBook | None = None,
+    ) -> None:
+        self._keys = keys
         self._token = _bytes(config.admin.token)
         self._metrics_token = _bytes(config.admin.metrics_token)
         self._open_metrics = config.server.open_metrics
@@ -46,24 +72,29 @@ class AdminAuthenticator:
         """True if a token is configured."""
         return self._token is not None
 
-    async def admit(self, headers: Headers, method: str = "GET", client: str = "") -> None:
-        """Authenticates a request. `client`: its IP address. Raises Unauthorized, Forbidden, or TooMany for an address
-        that guesses."""
+    async def admit(self, headers: Headers, method: str = "GET", client: str = "") -> Visitor:
+        """Authenticates a request, and returns who makes it. `client`: its IP address. Raises Unauthorized, Forbidden,
+        or TooMany for an address that guesses."""
         if self._token is None:
             self._admit_private(headers)
-            return
+            return ADMIN
         await self._logouts.refresh()
         # Before any token is looked at: a page of another site that was given it, or guesses, is refused as one.
         if not is_listed(headers, self._origins):
             self.refuse_others(headers)
-        if _is_one_of(_bearer(headers), self._token):
-            return
-        if not any(self._told_by(value) for value in _cookies(headers)):
-            if _bearer(headers):
+        given = _bearer(headers)
+        if _is_one_of(given, self._token):
+            return ADMIN
+        if (own := self._of_key(given)) is not None:
+            return own
+        visitor = next(filter(None, map(self._visitor, _cookies(headers))), None)
+        if visitor is None:
+            if given:
                 await self._note_guess(client)
             raise Unauthorized("The admin API needs the token of admin.token: Authorization: Bearer <token>.")
         if method not in _SAFE:
             _refuse_forged(headers)
+        return visitor
 
     async def admit_metrics(self, headers: Headers, client: str = "") -> None:
         """Authenticates a scrape. Raises Unauthorized, or TooMany for an address that guesses."""
@@ -79,14 +110,18 @@ class AdminAuthenticator:
             )
 
     async def login(self, token: str, client: str) -> str:
-        """Makes the cookie's value in exchange for the token. Raises Unauthorized; TooMany for an address that guesses;
-        BadRequest where there is no token."""
+        """Makes the cookie's value in exchange for the token, or for a key of this proxy. Raises Unauthorized; TooMany
+        for an address that guesses; BadRequest where there is no token."""
         if self._token is None:
             raise BadRequest("There is no admin.token, so there is nothing to log in with.")
-        if not hmac.compare_digest(token.encode("utf-8", "replace"), self._token):
-            await self._note_guess(client)
-            raise Unauthorized("That is not the token of admin.token.", param="token")
-        said = f"{secrets.token_hex(16)}.{int(self._clock()) + COOKIE_SECONDS}"
+        given, of_key = token.encode("utf-8", "replace"), ""
+        if not hmac.compare_digest(given, self._token):
+            own = self._of_key(given)
+            if own is None or own.key is None:
+                await self._note_guess(client)
+                raise Unauthorized("That is neither the token of admin.token nor a key of this proxy.", param="token")
+            of_key = f".{own.key.id}"
+        said = f"{secrets.token_hex(16)}.{int(self._clock()) + COOKIE_SECONDS}{of_key}"
         return f"{said}.{self._signed(said)}"
 
     async def logout(self, headers: Headers) -> None:
@@ -123,10 +158,27 @@ class AdminAuthenticator:
         """The id and the end of a cookie that gets in. Every process that has the same token says the same of it, and
         none once the token is another."""
         match = _COOKIE.fullmatch(cookie)
-        if match is None or not hmac.compare_digest(self._signed(f"{match[1]}.{match[2]}"), match[3]):
+        if match is None or not hmac.compare_digest(self._signed(cookie.rpartition(".")[0]), match[4]):
             return None
         is_over = self._clock() >= int(match[2]) or self._logouts.has(match[1])
         return None if is_over else (match[1], int(match[2]))
+
+    def _visitor(self, cookie: str) -> Visitor | None:
+        """Whoever a cookie lets in; that of a key nobody, once the key is revoked."""
+        match = _COOKIE.fullmatch(cookie)
+        if match is None or self._told_by(cookie) is None:
+            return None
+        if match[3] is None:
+            return ADMIN
+        key = None if self._keys is None else self._keys.by_id(match[3][1:])
+        return None if key is None or self._keys is None else Visitor(key, self._keys.tenant(key))
+
+    def _of_key(self, given: bytes) -> Visitor | None:
+        """The visitor that a key of this proxy lets in; None if it is none."""
+        if self._keys is None or not given or not self._keys.checks:
+            return None
+        key = self._keys.find(given.decode("utf-8", "replace"))
+        return None if key is None else Visitor(key, self._keys.tenant(key))
 
     def _signed(self, said: str) -> str:
         assert self._token is not None

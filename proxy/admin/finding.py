@@ -34,7 +34,7 @@ from proxy.types import ANY_ROW, Answer, Contents, Headers, Json, LedgerRow, Pla
 
 USUAL_REQUESTS, MOST_REQUESTS = 50, 500
 SCANNED = 20_000  # rows that one statement looks at for a filter
-BUDGET = 0.15  # seconds after which a search is told as far as it is
+BUDGET = 0.1  # seconds after which a search is told as far as it is
 CHUNK, MOST_CHUNK = 25, 200  # requests whose contents are read at once
 CHUNK_BYTES = 4 * 2**20  # of a chunk; larger ones have fewer requests
 QUESTION = 160  # characters of a question in a list
@@ -153,7 +153,7 @@ async def requests(call: Call, admin: Admin, asked: RequestsAsked) -> Answer:
         named = await services.storage.accounts.questions({(each.row.scope, each.row.session) for each in found})
     looked_back_to: float | None = None
     if after is not None and len(found) < asked.limit:
-        oldest = await services.storage.accounts.rows(before=after + 1, limit=1)
+        oldest = await services.storage.accounts.rows(scope=asked.scope, before=after + 1, limit=1)
         looked_back_to = oldest[0][1].at if oldest else None
 
     def told() -> Json:

@@ -141,6 +141,12 @@ def _mechanisms(sources: Mapping[str, Sums], totals: Sums) -> list[Json]:
 # --- conversations ---
 
 
+class LiveAsked(Asked, frozen=True):
+    """Parameters of the live stream."""
+
+    scope: str | None = None
+
+
 class SessionsAsked(Asked, frozen=True):
     """Parameters of the list of conversations."""
 
@@ -157,12 +163,12 @@ class SessionAsked(Asked, frozen=True):
     before: RowNumber | None = None
 
 
-async def live(call: Call, admin: Admin, asked: Asked) -> Answer:
+async def live(call: Call, admin: Admin, asked: LiveAsked) -> Answer:
     """Answers with the live stream of requests and totals."""
     if call.method == "HEAD":
         return Answer(200, LIVE_HEADERS, b"")
     call.watch.start()
-    listener = admin.feed.listen()
+    listener = admin.feed.listen(asked.scope)
     call.watch.on_server_stop(listener.end)
     return Answer(200, LIVE_HEADERS, listener)
 

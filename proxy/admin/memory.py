@@ -60,6 +60,8 @@ from proxy.memory.edits import Draft, Edit, Edited, Name, Value
 from proxy.memory.facts import status
 from proxy.memory.sources import Origin
 from proxy.pipeline import Services
+from proxy.storage.pending import tenant_of
+from proxy.storage.stores.whose import is_tenant
 from proxy.types import Answer, Confidence, Fact, FactStatus, Json, ReuseDecision, ReuseEntry
 
 MOST_FACTS = 1_000
@@ -128,7 +130,10 @@ async def facts(call: Call, admin: Admin, asked: FactsAsked) -> Answer:
     """Answers with a page of the facts."""
     services = admin.services
     before = None if asked.before is None else _place(asked.before)
-    scopes = await services.library.facts.scopes() if asked.scope is None else [asked.scope]
+    whose = asked.scope
+    scopes = [whose] if whose is not None and not is_tenant(whose) else await services.library.facts.scopes()
+    if whose is not None:
+        scopes = [each for each in scopes if whose in (each, tenant_of(each))]
     now, ageing = time(), edits.decay(services.config.memory)
     found: list[tuple[str, Fact]] = []
     async for of, fact in _every(services, scopes, before):

@@ -1,6 +1,6 @@
 """Names that people know: of scopes, by the key that they came with and the end user, or by an alias.
 
-GET  /admin/api/scopes?before=&limit=
+GET  /admin/api/scopes?scope=&before=&limit=
         who asks, and when each was last heard of, latest first; `next` is the `before` of the next page. `key`,
         `team`: of its key, if the proxy has given it out; `alias`: the name that it was given, or null
 POST /admin/api/scopes   {scope, alias}: gives a scope a name; null takes it away. A scope of which nothing is kept
@@ -15,6 +15,7 @@ from proxy.admin.codec import Asked, Moment, as_json, page, without_body
 from proxy.admin.parts import Admin
 from proxy.errors import BadRequest, UnknownRoute
 from proxy.http.exchange import Call
+from proxy.storage.pending import tenant_of
 from proxy.types import Answer
 
 USUAL_SCOPES, MOST_SCOPES = 200, 1_000
@@ -22,8 +23,9 @@ LONGEST = 80  # characters
 
 
 class ScopesAsked(Asked, frozen=True):
-    """Parameters of the list of scopes."""
+    """Parameters of the list of scopes. `scope`: those of its tenant alone."""
 
+    scope: str | None = None
     before: Moment = 0.0
     limit: Annotated[int, msgspec.Meta(ge=1, le=MOST_SCOPES)] = USUAL_SCOPES
 
@@ -38,7 +40,8 @@ class Naming(Asked, frozen=True):
 async def scopes(call: Call, admin: Admin, asked: ScopesAsked) -> Answer:
     """Answers with a page of the scopes."""
     services = admin.services
-    found = await services.storage.accounts.scopes(asked.limit + 1, before=asked.before or None)
+    whose = None if asked.scope is None else tenant_of(asked.scope)
+    found = await services.storage.accounts.scopes(asked.limit + 1, before=asked.before or None, tenant=whose)
     listed, after = page(found, asked.limit, lambda each: each[1])
     aliases = await services.storage.aliases.all()
     told = []

@@ -74,7 +74,7 @@ class Feed:
         self._listeners: set[Listener] = set()
         self._looking: asyncio.Task[None] | None = None
         self._is_closed = False
-        self._totals = b""  # as last sent
+        self._totals: dict[str | None, bytes] = {}  # as last sent, by whose they are
 
     @property
     def listeners(self) -> int:
@@ -86,15 +86,16 @@ class Feed:
         """True while the storage is polled."""
         return self._looking is not None
 
-    def listen(self) -> "Listener":
-        """A stream of the events from now on; it has to be iterated, and closed."""
-        listener = Listener(self._left, self._pace.heartbeat)
+    def listen(self, scope: str | None = None) -> "Listener":
+        """A stream of the events from now on, of a scope or a tenant if one is given; it has to be iterated, and
+        closed."""
+        listener = Listener(self._left, self._pace.heartbeat, scope)
         if self._is_closed:
             listener.end()
             return listener
         self._listeners.add(listener)
-        if self._looking is not None and self._totals:
-            listener.give(self._totals)
+        if self._looking is not None and (totals := self._totals.get(scope)):
+            listener.give(totals)
         if self._looking is None:
             self._looking = self._tasks.spawn(self._look(), name="live feed")
         return listener
@@ -122,33 +123,39 @@ class Feed:
         while True:
             try:
                 last, now = await self._accounts.last(), self._clock()
-                if newest is not None and last > newest:
-                    self._tell(await self._new(newest))
-                if last != newest or now - now % MINUTE != minute:
-                    self._totals = await self._totals_at(now)
-                    self._tell(self._totals)
+                scopes = {listener.scope for listener in self._listeners}
+                for scope in scopes:
+                    if newest is not None and last > newest and (new := await self._new(newest, scope)):
+                        self._tell(new, scope)
+                if last != newest or now - now % MINUTE != minute or scopes - self._totals.keys():
+                    self._totals = {scope: await self._totals_at(now, scope) for scope in scopes}
+                    for scope in scopes:
+                        self._tell(self._totals[scope], scope)
                 newest, minute = last, now - now % MINUTE
             except Exception:
                 # Storage that can't be read now may be later, and the page has more to show than this.
                 log.exception("the live feed could not look")
             await asyncio.sleep(self._pace.look)
 
-    def _tell(self, event: bytes) -> None:
+    def _tell(self, event: bytes, scope: str | None) -> None:
         for listener in self._listeners:
-            listener.give(event)
+            if listener.scope == scope:
+                listener.give(event)
 
-    async def _new(self, newest: int) -> bytes:
-        found = [each for each in (await self._accounts.rows(limit=MOST_ROWS))[::-1] if each[0] > newest]
+    async def _new(self, newest: int, scope: str | None) -> bytes:
+        """The event with the new requests; b"" if there are none."""
+        rows = await self._accounts.rows(scope=scope, limit=MOST_ROWS)
+        found = [each for each in rows[::-1] if each[0] > newest]
         questions: Mapping[tuple[str, str], str] = {}
         if self._with_questions:
             questions = await self._accounts.questions({(row.scope, row.session) for _, row in found})
         told = [codec.listed_json(number, row, questions) for number, row in found]
-        return _event("requests", {"requests": told})
+        return _event("requests", {"requests": told}) if told else b""
 
-    async def _totals_at(self, now: float) -> bytes:
+    async def _totals_at(self, now: float, scope: str | None) -> bytes:
         """The event with the totals of the current minute, and of the hour that ends with it."""
         minute = now - now % MINUTE
-        buckets = await self._accounts.buckets(minute - 59 * MINUTE, minute + MINUTE, MINUTE)
+        buckets = await self._accounts.buckets(minute - 59 * MINUTE, minute + MINUTE, MINUTE, scope)
         hour = codec.total(each.sums for each in buckets)
         running = codec.total(each.sums for each in buckets if each.at >= minute)
         return _event("totals", {"minute": codec.sums_json(running), "hour": codec.sums_json(hour), "at": now})
@@ -157,7 +164,8 @@ class Feed:
 class Listener:
     """One stream of events. Iterate it once; `aclose` it in any case."""
 
-    def __init__(self, left: Callable[["Listener"], None], heartbeat: float) -> None:
+    def __init__(self, left: Callable[["Listener"], None], heartbeat: float, scope: str | None = None) -> None:
+        self.scope = scope  # or tenant, whose events it gets; None: all
         self._left = left
         self._heartbeat = heartbeat
         self._waiting = deque([b": here\n\n"], maxlen=MOST_EVENTS)  # so that the client has an answer at once
@@ -278,7 +286,7 @@ class Admin:
         """Builds the parts for these services."""
         return cls(
             services,
-            AdminAuthenticator(services.config, services.shared.throttle, services.shared.logouts),
+            AdminAuthenticator(services.config, services.shared.throttle, services.shared.logouts, keys=services.keys),
             Feed(services.storage.accounts, services.tasks, with_questions=shows_content(services.config)),
             Worker(),
             siblings,

@@ -3,7 +3,8 @@
     GET  /metrics            all metrics; the gauges among them that are read only then, and the lag of the event loop
     GET  /admin/api/me       what this proxy is; the only route that says anything without admission: its version, and
                              whether it wants a token
-    POST /admin/api/login    {token}: 204 and a cookie for twelve hours; wrong: 401; wrong too often: 429
+    POST /admin/api/login    {token}: 204 and a cookie for twelve hours; wrong: 401; wrong too often: 429. A key of this
+                             proxy is a token too: of its own numbers and contents
     POST /admin/api/logout   204, and the cookie is gone, and of no use to whoever has copied it
 
 A route needs authentication unless its entry says that it does not. The cookie says who has had the token, signed with
@@ -21,8 +22,10 @@ from operator import attrgetter
 from time import perf_counter, time
 from typing import Any, TypeVar
 
-from proxy.admin import desk, files, finding, jobs, ledger, memory, naming, quality, request, what_if
-from proxy.admin.auth import COOKIE, COOKIE_SECONDS
+import msgspec
+
+from proxy.admin import desk, files, finding, jobs, keys, ledger, memory, naming, quality, request, what_if
+from proxy.admin.auth import ADMIN, COOKIE, COOKIE_SECONDS, Visitor
 from proxy.admin.codec import Asked, as_json, decoded, without_body
 from proxy.admin.parts import Admin
 from proxy.admin.presets import presets
@@ -36,7 +39,9 @@ from proxy.observe.metrics import BEAT
 from proxy.observe.siblings import Siblings, Worker
 from proxy.pipeline import Services
 from proxy.protocol import headers as wire_headers
-from proxy.types import Answer, Headers
+from proxy.storage.pending import tenant_of
+from proxy.types import Answer, Headers, Json
+from proxy.types.keys import ApiKey
 
 A = TypeVar("A", bound=Any)
 
@@ -59,12 +64,13 @@ async def me(call: Call, admin: Admin, asked: Asked) -> Answer:
     """Answers with the version, and to whom is admitted with the settings that the page needs."""
     told = {"version": _VERSION, "needs_token": admin.auth.needs_token, "is_admitted": False}
     try:
-        await admin.auth.admit(call.headers, call.method, call.client)
+        visitor = await admin.auth.admit(call.headers, call.method, call.client)
     except (Unauthorized, Forbidden):
         return as_json(told)
     config = admin.services.config
     more = {
         "is_admitted": True,
+        "key": None if visitor.key is None else _told_of(visitor.key, visitor.tenant),
         "config": fingerprint.of_config(config),
         "storage": fingerprint.of_storage(admin.services.storage.secret),
         "show_content": shows_content(config),
@@ -76,6 +82,11 @@ async def me(call: Call, admin: Admin, asked: Asked) -> Answer:
         "now": time(),
     }
     return as_json(told | more)
+
+
+def _told_of(key: ApiKey, tenant: str) -> Mapping[str, Json]:
+    """The key that a visitor has come with, for the page."""
+    return {"id": key.id, "name": key.name, "team": key.team, "tenant": tenant}
 
 
 async def login(call: Call, admin: Admin, asked: Login) -> Answer:
@@ -110,22 +121,42 @@ class Route:
     handler: Callable[[Call, Admin, Any], Awaitable[Answer]]
     asked: type[Any]
     is_guarded: bool = True
+    is_open_to_keys: bool = False  # a key of this proxy may ask, of what is its own: the parameters have a `scope` then
 
     async def answer(self, call: Call, admin: Admin) -> None:
         """Answers a request whose sender is admitted, or that needs no admission."""
+        visitor = ADMIN
         if self.is_guarded:
-            await admin.auth.admit(call.headers, call.method, call.client)
+            visitor = await admin.auth.admit(call.headers, call.method, call.client)
+            if visitor.key is not None and not self.is_open_to_keys:
+                raise Forbidden("A key sees its own numbers and contents, and changes nothing: this needs admin.token.")
         elif self.method != "GET":
             admin.auth.refuse_others(call.headers)
         asked = await decoded(call, admin.services, self.asked)
+        if visitor.key is not None:
+            asked = narrowed(asked, visitor)
         await call.answer(await self.handler(call, admin, asked))
 
 
+def narrowed(asked: A, visitor: Visitor) -> A:
+    """Returns the parameters of a key's request, of its own scopes: of all of them where none is asked for. Raises
+    Forbidden for another tenant's."""
+    scope = asked.scope
+    if scope is not None and tenant_of(scope) != visitor.tenant:
+        raise Forbidden("A key sees what is its own: that scope is not.")
+    return msgspec.structs.replace(asked, scope=scope or visitor.tenant)
+
+
 def _route(
-    line: str, handler: Callable[[Call, Admin, A], Awaitable[Answer]], asked: type[A], *, is_guarded: bool = True
+    line: str,
+    handler: Callable[[Call, Admin, A], Awaitable[Answer]],
+    asked: type[A],
+    *,
+    is_guarded: bool = True,
+    is_open_to_keys: bool = False,
 ) -> Route:
     method, path = line.split()
-    return Route(method, f"{API}/{path}", handler, asked, is_guarded)
+    return Route(method, f"{API}/{path}", handler, asked, is_guarded, is_open_to_keys)
 
 
 ROUTES = (
@@ -133,15 +164,20 @@ ROUTES = (
     _route("GET me", me, Asked, is_guarded=False),
     _route("POST login", login, Login, is_guarded=False),
     _route("POST logout", logout, Asked, is_guarded=False),
-    _route("GET scopes", naming.scopes, naming.ScopesAsked),
+    # Those that are open to keys they may ask of their own scopes; all others are the administrator's.
+    _route("GET scopes", naming.scopes, naming.ScopesAsked, is_open_to_keys=True),
     _route("POST scopes", naming.name_scope, naming.Naming),
-    _route("GET summary", ledger.summary, ledger.SummaryAsked),
-    _route("GET requests", finding.requests, finding.RequestsAsked),
-    _route("GET requests/export", finding.export, finding.Wanted),
-    _route("GET requests/{id}", request.request, request.RequestAsked),
-    _route("GET live", ledger.live, Asked),
-    _route("GET sessions", ledger.sessions, ledger.SessionsAsked),
-    _route("GET sessions/{session:path}", ledger.session, ledger.SessionAsked),  # a client's name may have a slash
+    _route("GET summary", ledger.summary, ledger.SummaryAsked, is_open_to_keys=True),
+    _route("GET requests", finding.requests, finding.RequestsAsked, is_open_to_keys=True),
+    _route("GET requests/export", finding.export, finding.Wanted, is_open_to_keys=True),
+    _route("GET requests/{id}", request.request, request.RequestAsked, is_open_to_keys=True),
+    _route("GET live", ledger.live, ledger.LiveAsked, is_open_to_keys=True),
+    _route("GET sessions", ledger.sessions, ledger.SessionsAsked, is_open_to_keys=True),
+    # A client's name may have a slash.
+    _route("GET sessions/{session:path}", ledger.session, ledger.SessionAsked, is_open_to_keys=True),
+    _route("GET keys", keys.keys, keys.KeysAsked, is_open_to_keys=True),
+    _route("POST keys", keys.create, keys.NewKey),
+    _route("DELETE keys/{id}", keys.revoke, Asked),
     _route("GET desk", desk.desk, desk.DeskAsked),
     _route("GET desk/document", desk.document, desk.DocumentAsked),
     _route("POST desk/document", desk.edit_document, desk.DocumentEdit),
@@ -150,7 +186,7 @@ ROUTES = (
     _route("POST desk/edits", desk.decide, desk.Decision),
     _route("POST desk/reset", desk.reset, desk.Whose),
     _route("POST what-if", what_if.asked, what_if.WhatIf),
-    _route("GET facts", memory.facts, memory.FactsAsked),
+    _route("GET facts", memory.facts, memory.FactsAsked, is_open_to_keys=True),
     _route("POST facts", memory.add_fact, memory.NewFact),
     _route("GET facts/wiped", memory.wiped_facts, memory.WipedAsked),
     _route("POST facts/derive", memory.derive_fact, memory.Derivation),

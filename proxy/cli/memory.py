@@ -4,18 +4,15 @@ serving from it at the same time.
 
 import argparse
 import itertools
-import os
 import re
-import sys
 import time
 from collections.abc import Callable, Mapping
 from operator import itemgetter
-from pathlib import Path
 from typing import get_args
 
 import msgspec
 
-from proxy.cli import memory_desk, memory_files, memory_jobs
+from proxy.cli import memory_desk, memory_files, memory_jobs, memory_transfer
 from proxy.cli.opened import forget_hot
 from proxy.cli.remembered import Memory, Refused, agreed, maker, several, tell
 from proxy.config import shows_content
@@ -25,8 +22,6 @@ from proxy.memory.edits import count, moment, plain, word
 from proxy.memory.library import undo
 from proxy.memory.sources import Origin, OriginState
 from proxy.types import Fact, FactStatus, Forgetting
-
-STANDARD = Path("-")  # standard input or output
 
 
 def add_commands(parser: argparse.ArgumentParser, config_option: Callable[[argparse.ArgumentParser], None]) -> None:
@@ -54,11 +49,7 @@ def add_commands(parser: argparse.ArgumentParser, config_option: Callable[[argpa
     restoring.add_argument("--yes", action="store_true", help="do not ask")
     confirming = command("confirm", _confirm, "It still holds: its age counts from now.")
     confirming.add_argument("id", metavar="ID")
-    exporting = command("export", _export, "Every fact, superseded ones included, as lines of JSON.")
-    exporting.add_argument("file", nargs="?", metavar="FILE", type=Path, default=STANDARD)
-    importing = command("import", _import, "Take in what `export` has written. Twice is as good as once.")
-    importing.add_argument("file", metavar="FILE", type=Path, help="- is standard input")
-    importing.set_defaults(anew=True)
+    memory_transfer.add_commands(command)
     memory_jobs.add_commands(command)
     memory_desk.add_commands(command)
     files = commands.add_parser("files", help="memory as files: their state, syncs by hand")
@@ -201,32 +192,3 @@ async def _confirm(memory: Memory) -> None:
     memory.facts.put(scope, [confirmed])
     await memory.written()
     tell(memory.table([confirmed]))
-
-
-async def _export(memory: Memory) -> None:
-    lines = edits.dumped(await memory.facts.all(await memory.scope()))
-    if memory.options.file == STANDARD:
-        sys.stdout.buffer.write(lines)
-        sys.stdout.flush()
-        return
-    descriptor = os.open(memory.options.file, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(lines)
-
-
-async def _import(memory: Memory) -> None:
-    file = memory.options.file
-    try:
-        given = edits.loaded(sys.stdin.buffer.read() if file == STANDARD else file.read_bytes())
-    except edits.Malformed as error:
-        raise Refused(f"{file}: {error}; nothing was imported") from None
-    scope = await memory.scope()
-    if not scope:
-        raise Refused("nobody's facts are kept here yet: say whose these are, with --scope or --key", 2)
-    known = {fact.id: fact for fact in await memory.facts.all(scope)}
-    taken = [fact.id for fact in given if fact.id not in known and await memory.facts.find(fact.id) is not None]
-    rows = edits.merge(known.values(), edits.renamed(given, taken, scope))
-    memory.facts.put(scope, rows)
-    await memory.written()
-    new = sum(row.id not in known for row in rows)
-    tell(f"Imported: {count(new)} new, {len(rows) - new} changed, of {len(given)}.")

@@ -104,6 +104,11 @@ class KeyBook:
 
     # --- changes ---
 
+    @property
+    def creates(self) -> bool:
+        """True if keys can be created."""
+        return self._store is not None
+
     async def create(self, name: str, team: str, limits: Limits) -> tuple[str, ApiKey]:
         """Makes a key; returns it, which is not kept, and its record. Raises Conflict if a key of this name holds, or
         keys do not count here; StorageError."""

@@ -240,10 +240,11 @@ def dumped(facts: Iterable[Fact]) -> bytes:
 def loaded(data: bytes) -> tuple[Fact, ...]:
     """Parses JSON lines into facts; empty lines are skipped. Raises Malformed at the first invalid one."""
     lines = enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1)
-    return tuple(_fact(number, line) for number, line in lines if line.strip())
+    return tuple(fact_in(number, line) for number, line in lines if line.strip())
 
 
-def _fact(number: int, line: bytes) -> Fact:
+def fact_in(number: int, line: bytes) -> Fact:
+    """Parses a line into a fact. `number`: its own, for the error. Raises Malformed."""
     try:
         values = msgspec.json.decode(line)
         if isinstance(values, dict) and isinstance(values.get("source"), str):

@@ -244,6 +244,15 @@ def _row(entry: Fields) -> Fields:
     return row if "request_id" in row else entry
 
 
+def _is_rest(entry: Fields) -> bool:
+    return entry.keys() == {"exported", "without_body"}
+
+
+def _rest(entry: Fields) -> Fields:
+    """The last line of an export, about requests whose bodies are not kept any more."""
+    raise Unusable(f"{NO_CONTENT}: {plain(entry['without_body'])} requests when it was exported")
+
+
 def _is_ours(entry: Fields) -> bool:
     row = _row(entry)
     return "request_id" in row and "tokens_original" in row
@@ -290,6 +299,7 @@ def _told(said: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
 
 
 FORMATS: Sequence[tuple[Callable[[Fields], bool], Callable[[Fields], Fields]]] = (
+    (_is_rest, _rest),
     (_is_ours, _ours),
     (_is_helicone, _helicone),
     (_is_litellm, _litellm),

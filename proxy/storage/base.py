@@ -228,8 +228,8 @@ LONGEST_NAME = 100  # characters; a model with a longer name is in that group to
 
 
 class Accounts(Protocol):
-    """The reader of ledger, sums and conversations, for administration: of all scopes where `scope` is None. It does
-    not see rows that are queued."""
+    """The reader of ledger, sums and conversations, for administration: of all scopes where `scope` is None. A scope
+    without a slash is a tenant: all scopes of it. It does not see rows that are queued."""
 
     async def buckets(
         self, start: float, end: float, width: Width, scope: str | None = None, by: Dimension = ""
@@ -237,8 +237,11 @@ class Accounts(Protocol):
         """Returns the buckets of `width` seconds that begin within [start, end) and are not empty, oldest first. With
         `by`, each is split into one bucket per name, sorted by name."""
 
-    async def scopes(self, limit: int = 200, before: float | None = None) -> list[tuple[str, float]]:
-        """Returns scopes with the time of their last request, if that was before `before`, latest first."""
+    async def scopes(
+        self, limit: int = 200, before: float | None = None, tenant: str | None = None
+    ) -> list[tuple[str, float]]:
+        """Returns scopes, of a tenant if one is given, with the time of their last request, if that was before
+        `before`, latest first."""
 
     async def rows(
         self,

@@ -670,6 +670,8 @@ _KEYS = (
     )
     """,
     "CREATE INDEX returned_sessions_oldest ON returned_sessions (at)",
+    # All scopes of a tenant, for the page of a key.
+    "CREATE INDEX scopes_of_tenant ON scopes (substr(name, 1, 33))",
 )
 
 # Managed answers beside those of the same request as it was.

@@ -58,9 +58,11 @@ def error(answer: httpx.Response) -> tuple[int, str | None]:
     return answer.status_code, told["code"]
 
 
-def started(stack: ExitStack, **sections: Any) -> Watched:
+def started(stack: ExitStack, *, own_key: str | None = None, **sections: Any) -> Watched:
+    """`own_key`: of the upstream, which needs one where clients have keys of this proxy."""
     upstream = stack.enter_context(run_upstream())
-    settings = in_front_of(upstream, upstream={"price": {"input": 1, "cached": 0.25, "output": 4}}, **sections)
+    entry = {"price": {"input": 1, "cached": 0.25, "output": 4}, **({"api_key": own_key} if own_key else {})}
+    settings = in_front_of(upstream, upstream=entry, **sections)
     app = create_app(settings)
     url = stack.enter_context(run_proxy(settings, inside := Inside(app)))
     http = stack.enter_context(httpx.Client(base_url=url, timeout=10, trust_env=False))

@@ -17,6 +17,7 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from pathlib import Path
 from typing import get_args
 
+from proxy.admin.finding import SCANNED
 from proxy.config.model import Keep
 from proxy.storage.base import Accounts, ContentStore, Dimension, Width
 from proxy.storage.pending import LEDGER, Write
@@ -29,7 +30,7 @@ from proxy.storage.sqlite.database import Database
 from proxy.storage.sqlite.expiry import Expiry
 from proxy.storage.sqlite.ledger import add_rows
 from proxy.tasks import Tasks
-from proxy.types import ArchivedTurn, Contents, LedgerRow, Utterance
+from proxy.types import ArchivedTurn, Contents, LedgerRow, RowFilter, Utterance
 from tests.builders import ledger_row
 
 DAYS, SCOPES, MODELS, SESSION_ROWS = 90, 50, 3, 20
@@ -143,6 +144,10 @@ def queries(
         row = some()
         return accounts.rows(scope=None if session_only else row.scope, session=row.session, limit=500)
 
+    def filtered(like: RowFilter) -> Awaitable[object]:
+        before = dice.randrange(1, last)
+        return accounts.rows(before=before, first=before - SCANNED, like=like, limit=25)
+
     def row_of() -> Awaitable[object]:
         row = some()
         return accounts.row(row.request_id, row.scope)
@@ -161,12 +166,21 @@ def queries(
         "rows of a scope": lambda: accounts.rows(scope=scope(), before=dice.randrange(1, last)),
         "rows of a conversation": lambda: rows_of(session_only=False),
         "rows of a conversation, scope unknown": lambda: rows_of(session_only=True),
+        f"25 of {SCANNED} rows, of a model": lambda: filtered(RowFilter(model="kimi-k1")),
+        f"25 of {SCANNED} rows, none of which failed": lambda: filtered(RowFilter(failed=True)),
+        "the number of a moment": lambda: accounts.number_at(time_of()),
+        "first questions of 50 conversations": lambda: accounts.questions(
+            [(row.scope, row.session) for row in dice.sample(rows, 50)]
+        ),
         "a row": row_of,
         "a row, scope unknown": lambda: accounts.row(some().request_id),
         "conversations": lambda: accounts.sessions(before=time_of()),
         "conversations of a scope": lambda: accounts.sessions(scope=scope(), before=time_of()),
         f"{TURNS} turns of a conversation": lambda: accounts.turns(rows[0].scope, rows[0].session),
         "contents of a request": lambda: contents.get(scope(), f"req_c{dice.randrange(1_000):08x}"),
+        "contents of 25 requests": lambda: contents.several(
+            [(scope(), f"req_c{dice.randrange(1_000):08x}") for _ in range(25)]
+        ),
         "contents of the last 50 requests": lambda: contents.recent(50),
         "contents of the last 50 of a scope": lambda: contents.recent(50, scope=scope()),
     }

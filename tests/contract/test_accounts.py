@@ -343,6 +343,35 @@ class TestSessions:
         assert await kept.accounts.scopes(before=8.0) == [("b/", 7.0), ("c/", 6.0)]
         assert await kept.accounts.scopes(limit=1, before=7.0) == [("c/", 6.0)]
 
+    async def test_a_tenant_has_what_all_its_scopes_have_and_nothing_of_another(self, kept: Kept) -> None:
+        tenant, other = "a" * 32, "b" * 32
+        told = [
+            row(1, LONG_AGO, scope=f"{tenant}/", session="one"),
+            row(2, LONG_AGO + 10, scope=f"{tenant}/ana", session="two"),
+            row(3, LONG_AGO + 20, scope=f"{other}/", session="two"),
+            row(4, LONG_AGO + DAY, scope=f"{tenant}/ana", session="two"),
+        ]
+        await kept.write(*told)
+        accounts, own = kept.accounts, [told[3], told[1], told[0]]
+        assert [each for _, each in await accounts.rows(scope=tenant)] == own
+        assert [each for _, each in await accounts.rows(scope=tenant, limit=1)] == own[:1]
+        assert [each for _, each in await accounts.rows(scope=tenant, session="two")] == own[:2]
+        assert await accounts.rows(scope="c" * 32) == []
+        assert [(card.scope, card.session) for card in await accounts.sessions(scope=tenant)] == [
+            (f"{tenant}/ana", "two"),
+            (f"{tenant}/", "one"),
+        ]
+        assert [scope for scope, _ in await accounts.scopes(tenant=tenant)] == [f"{tenant}/ana", f"{tenant}/"]
+        assert await accounts.scopes(before=LONG_AGO, tenant=tenant) == []
+        for width in get_args(Width):
+            found = await accounts.buckets(LONG_AGO, LONG_AGO + 2 * DAY, width, tenant)
+            assert added_up(each.sums for each in found) == total(own)
+            by_model = await accounts.buckets(LONG_AGO, LONG_AGO + 2 * DAY, width, tenant, "model")
+            assert added_up(each.sums for each in by_model) == total(own)
+        assert await accounts.row("r2", tenant) == told[1]
+        assert await accounts.row("r3", tenant) is None
+        assert await accounts.row("r3", other) == told[2]
+
     async def test_a_conversation_is_known_by_its_first_question(self, kept: Kept) -> None:
         def said(number: int, session: str, at: float, *texts: str) -> ArchivedTurn:
             link = bytes([number]) * 16

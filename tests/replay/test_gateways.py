@@ -8,12 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from proxy.admin.finding import line
 from proxy.protocol import headers
 from proxy.protocol.request import parse
 from proxy.replay import gateways
 from proxy.replay.gateways import FAILED, NO_CONTENT, OTHER_CALL
 from proxy.replay.reading import Logged, Skipped, read
-from tests.builders import completion
+from proxy.types import Contents
+from tests.builders import completion, ledger_row
 
 AT = 1_700_000_000.0
 SAID = [{"role": "system", "content": "s"}, {"role": "user", "content": "hola"}]
@@ -256,3 +258,19 @@ def test_no_entry_is_the_end_of_it_whatever_a_field_holds(entry: dict[str, Any],
     assert all(
         type(each).__name__ in {"Logged", "Skipped", "Answered"} for each in entries({**entry, field: data.draw(_json)})
     )
+
+
+def test_the_last_line_of_our_export_says_how_many_had_no_contents_any_more() -> None:
+    (found,) = entries({"exported": 3, "without_body": 40})
+    assert isinstance(found, Skipped)
+    assert "40 requests" in found.why
+
+
+def test_what_the_page_exports_is_read_as_it_is() -> None:
+    answer = b'{"role":"assistant","content":"s\\u00ed"}'
+    contents = Contents(str(ROW["scope"]), "q1", "s1", AT, msgspec.json.encode(BODY), answer=answer)
+    (found,) = read(line(ledger_row(scope=str(ROW["scope"]), session="s1", at=AT), contents), 1)
+    assert isinstance(found, Logged)
+    assert [said.data for said in parse(found.body).messages] == SAID
+    assert (found.at, found.key, found.answer and found.answer.text) == (AT, "0" * 32, "sí")
+    assert dict(found.headers) == {"x-olvido-session": "s1", "x-olvido-user": "ana"}

@@ -10,11 +10,14 @@ from proxy.storage.database import Database
 from proxy.storage.postgres.database import SCOPE_ID
 from proxy.storage.stores.accounts import BEGINNING, FILTERS, AccountStatements, DatabaseAccounts
 from proxy.storage.stores.ledger import COLUMNS, ENCODED, MEASURES, READ, SUMS
-from proxy.storage.stores.whose import OWNERS, Whose
+from proxy.storage.stores.whose import OWNERS, SCOPES_OF_TENANT, Whose
 from proxy.types import Sums
 
-_OWNER = f"CASE WHEN %(scope)s::text IS NULL THEN 0 ELSE coalesce({SCOPE_ID}, -1) END"
+_OWNER = f"SELECT CASE WHEN %(scope)s::text IS NULL THEN 0 ELSE coalesce({SCOPE_ID}, -1) END"
 _LISTED = ", ".join(f'session_sums."{name}"' for name in SUMS)
+
+
+TENANT_IDS = SCOPES_OF_TENANT.format("%(scope)s")
 
 
 def rows_of(table: str) -> Mapping[Whose, str]:
@@ -30,22 +33,27 @@ def rows_of(table: str) -> Mapping[Whose, str]:
         "scope's session": f"""{table}.session_id = (
             SELECT id FROM sessions WHERE scope_id = {SCOPE_ID} AND name = %(session)s
         )""",  # noqa: S608 (our own names)
+        "tenant": f"{table}.scope_id = ANY(ARRAY({TENANT_IDS}))",
+        "tenant's session": f"""{table}.session_id = ANY(ARRAY(
+            SELECT sessions.id FROM sessions
+            WHERE sessions.scope_id = ANY(ARRAY({TENANT_IDS})) AND sessions.name = %(session)s
+        ))""",  # noqa: S608 (our own names)
     }
 
 
-def _buckets(by: Dimension) -> str:
+def _buckets(by: Dimension, owner: str) -> str:
     """Returns the statement of `Accounts.buckets`: a look-up for every bucket of the span, and for every minute that is
-    not in its hour and day yet."""
+    not in its hour and day yet. `owner`: selects the ids of its scopes."""
     found = """
         CROSS JOIN LATERAL (
             SELECT * FROM rollups
-            WHERE width = {width} AND at = {buckets}.at AND scope_id = (SELECT id FROM owner) OFFSET 0
+            WHERE width = {width} AND at = {buckets}.at AND scope_id = ANY(ARRAY(SELECT id FROM owner)) OFFSET 0
         ) AS found
     """
     return f"""
         WITH
             asked (first, past, width) AS (SELECT %(first)s::bigint, %(past)s::bigint, %(width)s::bigint),
-            owner (id) AS MATERIALIZED (SELECT {_OWNER}),
+            owner (id) AS MATERIALIZED ({owner}),
             progress (condensed, beginning, oldest, newest) AS MATERIALIZED (
                 SELECT
                     condensed,
@@ -85,7 +93,8 @@ def _sum_of(name: str, added_up: str) -> str:
 
 
 _DEFAULTS = {each.name: each.default for each in fields(Sums)}
-BUCKETS: Mapping[Dimension, str] = {by: _buckets(by) for by in get_args(Dimension)}
+BUCKETS: Mapping[Dimension, str] = {by: _buckets(by, _OWNER) for by in get_args(Dimension)}
+BUCKETS_OF_TENANT = {by: _buckets(by, TENANT_IDS) for by in get_args(Dimension)}
 
 _ROWS = f"SELECT {READ} FROM ledger JOIN scopes ON scopes.id = ledger.scope_id"  # noqa: S608 (same)
 _OF_SESSION = rows_of("ledger")["scope's session"]
@@ -107,11 +116,18 @@ _SAID = r"""
 STATEMENTS = AccountStatements(
     parameter="%({})s",
     buckets=BUCKETS,
+    buckets_of_tenant=BUCKETS_OF_TENANT,
     scopes=f"""
         WITH RECURSIVE {OWNERS}
         SELECT scopes.name, latest.at FROM owners JOIN scopes USING (id)
         CROSS JOIN LATERAL (SELECT max(last_at) AS at FROM session_sums WHERE scope_id = owners.id) AS latest
         WHERE latest.at < %(before)s ORDER BY latest.at DESC, scopes.name COLLATE "C" LIMIT %(limit)s
+    """,  # noqa: S608 (same)
+    scopes_of_tenant=f"""
+        SELECT scopes.name, max(last_at) FROM session_sums JOIN scopes ON scopes.id = session_sums.scope_id
+        WHERE session_sums.scope_id = ANY(ARRAY({TENANT_IDS}))
+        GROUP BY scopes.name HAVING max(last_at) < %(before)s
+        ORDER BY max(last_at) DESC, scopes.name COLLATE "C" LIMIT %(limit)s
     """,  # noqa: S608 (same)
     rows={
         whose: f"""
@@ -142,6 +158,10 @@ STATEMENTS = AccountStatements(
     last="SELECT max(id) FROM ledger",
     at="SELECT id, at FROM ledger WHERE id >= %(number)s ORDER BY id LIMIT 1",
     sessions=f"{_CARDS} WHERE requests > 0 AND last_at < %(before)s ORDER BY last_at DESC LIMIT %(limit)s",
+    sessions_of_tenant=f"""
+        {_CARDS} WHERE session_sums.scope_id = ANY(ARRAY({TENANT_IDS})) AND requests > 0 AND last_at < %(before)s
+        ORDER BY last_at DESC LIMIT %(limit)s
+    """,
     sessions_of_scope=f"""
         {_CARDS} WHERE session_sums.scope_id = {SCOPE_ID} AND requests > 0 AND last_at < %(before)s
         ORDER BY last_at DESC LIMIT %(limit)s

@@ -5,15 +5,15 @@ from typing import get_args
 
 from proxy.storage.base import Dimension
 from proxy.storage.database import Database
-from proxy.storage.sqlite.database import SCOPE_ID, rows_of
+from proxy.storage.sqlite.database import SCOPE_ID, TENANT_IDS, rows_of
 from proxy.storage.stores.accounts import BEGINNING, FILTERS, AccountStatements, DatabaseAccounts
 from proxy.storage.stores.ledger import LISTED, MEASURES, READ, SUMS
 from proxy.storage.stores.whose import OWNERS
 
 
-def _buckets(by: Dimension) -> str:
+def _buckets(by: Dimension, owner: str) -> str:
     """Returns the statement of `Accounts.buckets`: a look-up for every bucket of the span, and for every minute that is
-    not in its hour and day yet."""
+    not in its hour and day yet. `owner`: the condition of its scopes."""
     return f"""
         WITH RECURSIVE
             span (first, past) AS (
@@ -43,10 +43,10 @@ def _buckets(by: Dimension) -> str:
             found AS (
                 SELECT rollups.* FROM buckets
                 CROSS JOIN rollups
-                    ON rollups.width = :width AND rollups.at = buckets.at AND rollups.scope_id = {_OWNER}
+                    ON rollups.width = :width AND rollups.at = buckets.at AND rollups.scope_id {owner}
                 UNION ALL
                 SELECT rollups.* FROM minutes
-                CROSS JOIN rollups ON rollups.width = 60 AND rollups.at = minutes.at AND rollups.scope_id = {_OWNER}
+                CROSS JOIN rollups ON rollups.width = 60 AND rollups.at = minutes.at AND rollups.scope_id {owner}
             )
         SELECT found.at / :width * :width, {"''" if by == "" else "rollup_labels.name"},
             {", ".join(f"sum(found.{name})" for name in SUMS)}
@@ -55,13 +55,20 @@ def _buckets(by: Dimension) -> str:
     """  # noqa: S608 (our own text)
 
 
-_OWNER = f"iif(:scope IS NULL, 0, coalesce({SCOPE_ID}, -1))"
-BUCKETS: Mapping[Dimension, str] = {by: _buckets(by) for by in get_args(Dimension)}
+_OWNER = f"= iif(:scope IS NULL, 0, coalesce({SCOPE_ID}, -1))"
+BUCKETS: Mapping[Dimension, str] = {by: _buckets(by, _OWNER) for by in get_args(Dimension)}
+BUCKETS_OF_TENANT = {by: _buckets(by, f"IN ({TENANT_IDS})") for by in get_args(Dimension)}
 
 SCOPES = f"""
     WITH RECURSIVE {OWNERS}
     SELECT scopes.name, (SELECT max(last_at) FROM session_sums WHERE scope_id = owners.id) AS last
     FROM owners CROSS JOIN scopes USING (id) WHERE last < :before ORDER BY last DESC, scopes.name LIMIT :limit
+"""  # noqa: S608 (our own text)
+
+SCOPES_OF_TENANT = f"""
+    SELECT scopes.name, max(last_at) AS last FROM session_sums CROSS JOIN scopes ON scopes.id = session_sums.scope_id
+    WHERE session_sums.scope_id IN ({TENANT_IDS})
+    GROUP BY scopes.name HAVING max(last_at) < :before ORDER BY last DESC, scopes.name LIMIT :limit
 """  # noqa: S608 (our own text)
 
 _ROWS = f"SELECT {READ} FROM ledger CROSS JOIN scopes ON scopes.id = ledger.scope_id"  # noqa: S608 (same)
@@ -96,6 +103,10 @@ _CARDS = f"""
 """  # noqa: S608 (same)
 # Not those that have only passed through.
 SESSIONS = f"{_CARDS} WHERE requests > 0 AND last_at < :before ORDER BY last_at DESC LIMIT :limit"
+SESSIONS_OF_TENANT = f"""
+    {_CARDS} WHERE +session_sums.scope_id IN ({TENANT_IDS}) AND requests > 0 AND last_at < :before
+    ORDER BY last_at DESC LIMIT :limit
+"""
 SESSIONS_OF_SCOPE = f"""
     {_CARDS} WHERE session_sums.scope_id = {SCOPE_ID} AND requests > 0 AND last_at < :before
     ORDER BY last_at DESC LIMIT :limit
@@ -121,7 +132,9 @@ TURNS = f"""
 STATEMENTS = AccountStatements(
     parameter=":{}",
     buckets=BUCKETS,
+    buckets_of_tenant=BUCKETS_OF_TENANT,
     scopes=SCOPES,
+    scopes_of_tenant=SCOPES_OF_TENANT,
     rows=ROWS,
     at=ROW_AT,
     row=ROW,
@@ -131,6 +144,7 @@ STATEMENTS = AccountStatements(
     last=LAST_ROW,
     sessions=SESSIONS,
     sessions_of_scope=SESSIONS_OF_SCOPE,
+    sessions_of_tenant=SESSIONS_OF_TENANT,
     questions=QUESTIONS,
     turns=TURNS,
 )

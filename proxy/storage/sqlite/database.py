@@ -34,7 +34,7 @@ from proxy.storage.sqlite.connection import (
     open_database,
     storage_errors,
 )
-from proxy.storage.stores.whose import OWNERS, Whose
+from proxy.storage.stores.whose import OWNERS, SCOPES_OF_TENANT, Whose
 from proxy.storage.versions import COLUMNS, MOST_SCOPES, NONE, Numbers, Versions, changed
 from proxy.storage.write_queue import WriteQueue
 from proxy.tasks import Tasks
@@ -321,6 +321,9 @@ class _Discarding(Writer):
         return query(self._connection)
 
 
+TENANT_IDS = SCOPES_OF_TENANT.format(":scope")
+
+
 def rows_of(table: str) -> Mapping[Whose, str]:
     """Returns the conditions of a table's rows, by whose they are: `:scope`, `:session`."""
     return {
@@ -333,6 +336,11 @@ def rows_of(table: str) -> Mapping[Whose, str]:
         )""",  # noqa: S608 (our own names)
         "scope's session": f"""{table}.session_id = (
             SELECT id FROM sessions WHERE scope_id = {SCOPE_ID} AND name = :session
+        )""",  # noqa: S608 (our own names)
+        # Not by an index: the newest of all are walked through, until there are enough.
+        "tenant": f"+{table}.scope_id IN ({TENANT_IDS})",
+        "tenant's session": f"""{table}.session_id IN (
+            SELECT id FROM sessions WHERE scope_id IN ({TENANT_IDS}) AND name = :session
         )""",  # noqa: S608 (our own names)
     }
 

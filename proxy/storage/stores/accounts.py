@@ -12,8 +12,9 @@ import msgspec
 
 from proxy.storage.base import Dimension, Width
 from proxy.storage.database import LONG_SECONDS, Database, Store, Values
+from proxy.storage.pending import tenant_of
 from proxy.storage.stores.ledger import numbered
-from proxy.storage.stores.whose import Whose, whose
+from proxy.storage.stores.whose import Whose, is_tenant, whose
 from proxy.types import ANY_ROW, MANAGED_ROUTE, Bucket, LedgerRow, RowFilter, SessionCard, Sums, TurnCard
 
 T = TypeVar("T")
@@ -44,7 +45,9 @@ class AccountStatements:
 
     # By `first`, `past` (beginnings of buckets), `width` and `scope` or None: beginning, name, SUMS.
     buckets: Mapping[Dimension, str]
+    buckets_of_tenant: Mapping[Dimension, str]  # the same, `scope` being a tenant
     scopes: str  # scope, time of its last request; latest first
+    scopes_of_tenant: str  # the same, of the tenant `scope`
     # READ of the ledger, newest first, by `scope` and `session`, from number `first` on; FILTERS stands for more.
     rows: Mapping[Whose, str]
     at: str  # number and time of the first row from `number` on
@@ -56,6 +59,7 @@ class AccountStatements:
     # Scope, session, times of its first and last request, SUMS; latest first.
     sessions: str
     sessions_of_scope: str  # the same, by `scope`
+    sessions_of_tenant: str  # the same, of the tenant `scope`
     # Scope, session, beginning of its first question, of those in `wanted`, JSON, or in the lists `scopes` and
     # `sessions`.
     questions: str
@@ -73,13 +77,16 @@ class DatabaseAccounts(Store):
         self, start: float, end: float, width: Width, scope: str | None = None, by: Dimension = ""
     ) -> list[Bucket]:
         values = {"first": _aligned(start, width), "past": _aligned(end, width), "width": width, "scope": scope}
-        return await self._rows(
-            self._statements.buckets[by], values, lambda row: Bucket(float(row[0]), row[1], Sums(*row[2:]))
-        )
+        of_tenant = scope is not None and is_tenant(scope)
+        statements = self._statements.buckets_of_tenant if of_tenant else self._statements.buckets
+        return await self._rows(statements[by], values, lambda row: Bucket(float(row[0]), row[1], Sums(*row[2:])))
 
-    async def scopes(self, limit: int = 200, before: float | None = None) -> list[tuple[str, float]]:
-        values = {"limit": max(0, limit), "before": LAST if before is None else before}
-        return await self._rows(self._statements.scopes, values, lambda row: (row[0], row[1]))
+    async def scopes(
+        self, limit: int = 200, before: float | None = None, tenant: str | None = None
+    ) -> list[tuple[str, float]]:
+        values = {"limit": max(0, limit), "before": LAST if before is None else before, "scope": tenant}
+        statement = self._statements.scopes if tenant is None else self._statements.scopes_of_tenant
+        return await self._rows(statement, values, lambda row: (row[0], row[1]))
 
     async def rows(
         self,
@@ -116,9 +123,12 @@ class DatabaseAccounts(Store):
         return low
 
     async def row(self, request_id: str, scope: str | None = None) -> LedgerRow | None:
-        statement = self._statements.row_of_any if scope is None else self._statements.row
+        of_many = scope is None or is_tenant(scope)
+        statement = self._statements.row_of_any if of_many else self._statements.row
         values = {"request": request_id, "scope": scope}
-        return next(iter(await self._rows(statement, values, lambda row: numbered(row)[1])), None)
+        found = next(iter(await self._rows(statement, values, lambda row: numbered(row)[1])), None)
+        is_other = found is not None and scope is not None and of_many and tenant_of(found.scope) != scope
+        return None if is_other else found
 
     async def between(self, scope: str, session: str, start: float, end: float) -> list[LedgerRow]:
         values = {"scope": scope, "session": session, "start": start, "end": end}
@@ -134,7 +144,10 @@ class DatabaseAccounts(Store):
     async def sessions(
         self, *, scope: str | None = None, before: float | None = None, limit: int = 50
     ) -> list[SessionCard]:
-        statement = self._statements.sessions if scope is None else self._statements.sessions_of_scope
+        statement = {
+            "everybody": self._statements.sessions,
+            "tenant": self._statements.sessions_of_tenant,
+        }.get(whose(scope, None), self._statements.sessions_of_scope)
         values = {"scope": scope, "before": LAST if before is None else before, "limit": max(0, limit)}
         return await self._rows(statement, values, _card)
 
