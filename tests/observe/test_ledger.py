@@ -82,8 +82,8 @@ class Clock:
         return self.now
 
 
-def reader(accounts: Any, metrics: Metrics, clock: Clock, **more: float) -> LedgerTotals:
-    return LedgerTotals(accounts, metrics, Tasks(), "led9e700", clock=clock, **more)
+def reader(accounts: Any, metrics: Metrics, clock: Clock, fresh: float = 2.0, deadline: float = 0.5) -> LedgerTotals:
+    return LedgerTotals(accounts, metrics, Tasks(), "led9e700", clock=clock, fresh=fresh, deadline=deadline)
 
 
 def told(metrics: Metrics, name: str, *labels: str) -> Numbers:
