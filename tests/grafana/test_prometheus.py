@@ -12,7 +12,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from proxy.observe.catalogue import Catalogue
 from proxy.observe.labels import MECHANISM
-from proxy.types.ledger import MANAGED_ROUTE
+from proxy.types.request import MANAGED_ROUTE
 from tests.grafana.load import Scene, run_scene
 from tests.grafana.prometheus import (
     METRICS_TOKEN,

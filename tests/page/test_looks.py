@@ -13,7 +13,7 @@ pytestmark = pytest.mark.long  # in a browser; test_login.py is the quick one
 Tab = Callable[..., Page]
 
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]
-VIEWS = ("now", "requests", "request", "sessions", "session", "desk", "facts", "jobs", "reuse", "what-if")
+VIEWS = ("now", "requests", "request", "sessions", "session", "desk", "facts", "jobs", "reuse", "keys", "what-if")
 FOUND = """async (rules) => {
   const found = await axe.run(document, {runOnly: rules});
   return found.violations.map((each) => `${each.id}: ${each.nodes.map((node) => node.target.join(" ")).join(", ")}`);
@@ -75,7 +75,7 @@ def test_all_of_it_can_be_reached_by_keys(page: Page) -> None:
     page.tab.keyboard.press("Tab")
     assert page.tab.evaluate("document.activeElement.className") == "skip"
     names = []
-    for _ in range(9):
+    for _ in range(10):
         page.tab.keyboard.press("Tab")
         names.append(page.tab.evaluate("document.activeElement.innerText.trim()"))
-    assert names == ["Olvido", "Now", "Requests", "Sessions", "Facts", "Jobs", "Reuse", "What if", "Docs"]
+    assert names == ["Olvido", "Now", "Requests", "Sessions", "Facts", "Jobs", "Reuse", "Keys", "What if", "Docs"]

@@ -25,7 +25,8 @@ import shell from "./i18n/shell.js";
 
 register(shell);
 
-const FILES = { now: "now", requests: "requests", request: "request", sessions: "sessions", session: "session", desk: "desk", facts: "facts", jobs: "jobs", reuse: "reuse", "what-if": "what_if", login: "login" };
+const FILES = { now: "now", requests: "requests", request: "request", sessions: "sessions", session: "session", desk: "desk", facts: "facts", jobs: "jobs", reuse: "reuse", keys: "keys", "what-if": "what_if", login: "login" };
+const OF_KEYS = ["keys", "now", "requests", "sessions", "docs"]; // what a key of this proxy sees of its own
 const BELONGS = { request: "requests", session: "sessions", desk: "sessions" }; // under which entry of the navigation
 
 const top = document.getElementById("top");
@@ -51,7 +52,7 @@ function frame(view) {
       "div",
       { class: "top-in" },
       brand(),
-      isIn && navigation(BELONGS[view] ?? view),
+      isIn && navigation(BELONGS[view] ?? view, "", me.key ? OF_KEYS : undefined),
       h("div", { class: "tools" }, isIn && picker(), languageSwitch(), themeSwitch(), isIn && me.needs_token && exit()),
     ),
   );
@@ -74,7 +75,7 @@ function picker() {
     { class: "picker" },
     h("label", { class: "sr-only", for: "scope" }, t("shell.scope")),
     h("select", { class: "select select-small", id: "scope", value: scope(), onchange: (event) => setScope(event.target.value) }, options),
-    scope() && naming(),
+    scope() && !me.key && naming(),
   );
 }
 
@@ -154,7 +155,8 @@ async function loaded(file) {
 /** For the login view: who was let in goes on to where they wanted to. */
 async function entered(next) {
   me = null;
-  history.replaceState(null, "", /^#\/(?!login)/.test(next ?? "") ? next : "#/now");
+  const wanted = /^#\/(?!login)/.test(next ?? "") ? next : "";
+  history.replaceState(null, "", wanted || "#/now");
   await enter();
 }
 
@@ -164,6 +166,8 @@ async function enter() {
   try {
     me = await api.get("me");
     if (me.is_admitted) await loadScopes();
+    // What a key has spent today is the first thing that it sees.
+    if (me.key && ["", "#/now"].includes(location.hash)) history.replaceState(null, "", "#/keys");
   } catch (error) {
     if (error.status === 401) return undefined; // on the way to the login already
     frame("");

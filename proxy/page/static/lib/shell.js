@@ -1,7 +1,8 @@
 /* The parts of the header that the page and the documents have in common.
 
    brand(page)                 the name, a link to the page; `page`: its address from here, "" on the page itself
-   navigation(current, page)   every view, and the documents; `current`: the entry to be marked
+   navigation(current, page, views)   every view, and the documents, or those of `views`; `current`: the entry to be
+                               marked
    languageSwitch()            what changes the language, and the theme; whoever watches onLang and onTheme shows it
    themeSwitch()               anew */
 
@@ -11,19 +12,19 @@ import { icon } from "./parts.js";
 import { href } from "./route.js";
 import { setTheme, theme } from "./theme.js";
 
-const NAV = ["now", "requests", "sessions", "facts", "jobs", "reuse", "what-if", "docs"];
+const NAV = ["now", "requests", "sessions", "facts", "jobs", "reuse", "keys", "what-if", "docs"];
 const THEMES = ["auto", "light", "dark"];
 
 export const brand = (page = "") => h("a", { class: "brand", href: page + href("now") }, h("span", { class: "brand-mark", "aria-hidden": "true" }), "Olvido");
 
-export function navigation(current, page = "") {
+export function navigation(current, page = "", views = NAV) {
   const place = (each) => (each === "docs" ? `${page || "ui"}/docs` : page + href(each));
   return h(
     "nav",
     { class: "nav", "aria-label": t("shell.nav") },
     h(
       "ul",
-      NAV.map((each) => h("li", h("a", { href: place(each), "aria-current": each === current ? "page" : null }, t(`shell.${each.replace("-", "_")}`)))),
+      views.map((each) => h("li", h("a", { href: place(each), "aria-current": each === current ? "page" : null }, t(`shell.${each.replace("-", "_")}`)))),
     ),
   );
 }
