@@ -111,6 +111,7 @@ def messages(base: str) -> Json:
     history.append({"role": "user", "content": [result]})
     with client.messages.stream(messages=history, **common) as stream:
         events = [event.model_dump(mode="json", warnings="none") for event in stream]
+        events[0]["message"].pop("usage")  # an estimate, where the upstream counts at the end alone
         last = stream.get_final_message()
     assert [block.text for block in last.content if block.type == "text"] == [ANSWER]
     return [dumped(first), events, last.model_dump(mode="json", warnings="none")]
