@@ -58,7 +58,7 @@ def test_those_that_are_worse_can_be_seen_alone(page: Page, proxy: Open) -> None
     page.open("#/quality", ready=".lines li")
     page.tab.get_by_role("button", name="Worse").click()
     lost = len(proxy.api("quality/pairs", only="lost")["pairs"])
-    page.tab.wait_for_function(f"document.querySelectorAll('.lines > li').length === {lost}")
+    eventually(lambda: page.tab.locator(".lines > li").count() == lost)
     if not lost:
         page.tab.get_by_text("No answer of these was found to be worse").wait_for()
 
