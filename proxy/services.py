@@ -47,6 +47,7 @@ from proxy.pipeline.memory_model import UpstreamMemoryModel
 from proxy.pipeline.mirror import Mirror
 from proxy.pipeline.own_requests import OwnRequests, UpstreamJudge, Verifier
 from proxy.pipeline.record import AnsweredScopes, Keep, Recorder
+from proxy.pipeline.rollout import Rollout
 from proxy.pipeline.unmanaged import Unmanaged
 from proxy.protocol.chat import Chains
 from proxy.reuse.intent import Intent
@@ -59,6 +60,7 @@ from proxy.storage.redis import shared_state
 from proxy.storage.shared import SharedState
 from proxy.tasks import Tasks
 from proxy.tokens import TokenCounter, load_tokenizer
+from proxy.types import LedgerRow
 from proxy.upstream.client import Router, Upstream
 
 # Two, so that parsing one large request does not hold up counting another; more would only compete for the cores.
@@ -100,6 +102,7 @@ async def build(
     with suppress(StorageError):  # it is tried again
         await services.keys.look()
     services.keys.start(tasks)
+    await services.rollout.start()
     embedder.start()
     services.intent.start(tasks)
     if services.files is not None:
@@ -131,6 +134,36 @@ def _tracing(config: Config, metrics: Metrics) -> Tracing | None:
     from proxy.observe.otlp import open_tracing  # noqa: PLC0415 (its library is an extra)
 
     return open_tracing(settings, lambda result, spans: metrics.tally.add(metrics.spans, spans, result))
+
+
+def _limiter(config: Config, keys: KeyBook, storage: Storage, shared: SharedState, metrics: Metrics) -> Limiter:
+    return Limiter(
+        keys,
+        config.limits.users.limits(),
+        shared.counters,
+        storage.keys,
+        storage.accounts,
+        on_refused=metrics.refused_by_limit,
+        on_failed=partial(metrics.failed_open, "limits"),
+    )
+
+
+def _settle(limiter: Limiter, rollout: Rollout, row: LedgerRow) -> None:
+    """Tells those of a row who count on it."""
+    limits.settle(limiter, row)
+    rollout.heard(row)
+
+
+def _rollout(config: Config, keys: KeyBook, storage: Storage, metrics: Metrics, tasks: Tasks) -> Rollout:
+    return Rollout(
+        config.context,
+        keys,
+        storage.returns,
+        storage.accounts,
+        tasks,
+        is_shared=config.server.workers > 1 or config.storage.kind == "postgres",
+        on_return=lambda reason: metrics.of(metrics.returned, reason).inc(),
+    )
 
 
 async def _warmed(config: Config, executor: Executor, library: Library) -> None:
@@ -170,7 +203,7 @@ def _mirror(
     )
 
 
-def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
+def compose(  # noqa: PLR0913, PLR0915 (the parts that are opened elsewhere; each part is a statement)
     config: Config,
     *,
     upstreams: Sequence[Upstream],
@@ -186,15 +219,10 @@ def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
 ) -> Services:
     """Returns all services around parts that are open. `keep`: replaces the keeper of request contents."""
     keys = KeyBook(config, storage.secret, storage.keys)
-    limiter = Limiter(
-        keys,
-        config.limits.users.limits(),
-        shared.counters,
-        storage.keys,
-        storage.accounts,
-        on_refused=metrics.refused_by_limit,
-        on_failed=partial(metrics.failed_open, "limits"),
-    )
+    limiter = _limiter(config, keys, storage, shared, metrics)
+    rollout = _rollout(config, keys, storage, metrics, tasks)
+
+    settle = partial(_settle, limiter, rollout)
     router = Router(upstreams, reject_unknown=config.server.unknown_model == "reject")
     metrics.expect({upstream.name: named_models(upstream) for upstream in config.upstreams})
     answered = AnsweredScopes(storage.has_scope)
@@ -269,7 +297,7 @@ def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
     told: list[OnEnd] = [part.ended for part in (files, arming) if part is not None]
     listener = Listener(to_all(told), learner.settled_in, metrics.failed_open, tasks) if told else None
     ends = Ends(config.memory.idle, listener)
-    for part in (library, partitions, answered, shared.open_turns, shared.last_served, ends, arming, desks):
+    for part in (library, partitions, answered, shared.open_turns, shared.last_served, ends, arming, desks, rollout):
         if part is not None:
             erasures.on_erased(part.drop)
     commander = None
@@ -301,7 +329,7 @@ def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
         executor=executor,
         ttl=config.reuse.exact.ttl,
         ends=ends,
-        settle=partial(limits.settle, limiter),
+        settle=settle,
         keep=keep or (Keeper(storage.contents, library.has_forgotten).keep if storage.contents.keeps else None),
     )
     own_requests = OwnRequests(planner.count, recorder, metrics, tasks)
@@ -343,6 +371,7 @@ def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
         authenticator=Authenticator(config, storage.secret, keys),
         keys=keys,
         limiter=limiter,
+        rollout=rollout,
         origins=OriginPolicy(config),
         router=router,
         metrics=metrics,

@@ -21,7 +21,7 @@ from dataclasses import replace
 from functools import partial
 from time import perf_counter
 
-from proxy.context import layout
+from proxy.context import layout, rollout
 from proxy.conversation import identify, whole_commands
 from proxy.desk.running import ToolRunner
 from proxy.errors import FAILED, InvalidJson, OlvidoError
@@ -96,6 +96,7 @@ async def handle(incoming: Incoming, services: Services) -> Answer:
     context.identity = await _identify(context)
     services.storage.database.erasures.begin()
     named = context.identity
+    directives = _directed(context)
     if directives.mode != "off" and identify.may_lack_history(named):
         context.request, context.identity = await _resume(context)
 
@@ -114,6 +115,13 @@ async def handle(incoming: Incoming, services: Services) -> Answer:
             return replayed
         reuse = ReuseMiss("failed", intent="failed")
     return await _from_upstream(context, reuse)
+
+
+def _directed(context: RequestContext) -> Directives:
+    """Returns the directives of the request, by what is decided about its conversation, and sets them."""
+    if (rollout := context.services.rollout).applies:
+        context.directives = rollout.directed(context.directives, context.identity, context.request.model)
+    return context.directives
 
 
 async def _from_upstream(context: RequestContext, miss: ReuseMiss) -> Answer:
@@ -406,7 +414,8 @@ async def _plan(context: RequestContext, desk: OpenDesk | None) -> Plan:
     else:
         told = None if desk is None else desk.input
         work = planner.plan(context.incoming, context.request, context.identity, context.directives, upstream, told)
-    return await context.attempts.run("plan", work, fallback=fallback, deadline=PLAN_DEADLINE)
+    planned = await context.attempts.run("plan", work, fallback=fallback, deadline=PLAN_DEADLINE)
+    return rollout.told(planned, context.directives.held)
 
 
 async def _forward(context: RequestContext, exchange: Exchange, runner: ToolRunner | None = None) -> Answer:
