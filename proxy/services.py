@@ -14,6 +14,7 @@ import tiktoken
 from proxy.config import Config
 from proxy.config.upstreams import named_models, table
 from proxy.context.planner import Planner
+from proxy.conversation.identify import end_user
 from proxy.curation.arming import Arming
 from proxy.curation.concluding import Concluding
 from proxy.curation.doing import Doing
@@ -34,7 +35,7 @@ from proxy.memory.learn import Learner, Obedience
 from proxy.memory.library import Library
 from proxy.memory.vectors import VectorQueue
 from proxy.memory.warming import warm
-from proxy.observe.ledger import LedgerTotals
+from proxy.observe.ledger import KeyAccounts, LedgerTotals
 from proxy.observe.metrics import Metrics
 from proxy.observe.totals import ledger_name
 from proxy.observe.tracing import Tracing
@@ -125,6 +126,13 @@ def _files(config: Config, storage: Storage, counter: TokenCounter, tasks: Tasks
     tools = config.memory.tools
     desk = desk_files(tools, storage.desks, counter.text)
     return Files(config.memory.files, storage, tasks, metrics.failed_open, desk, tape_mb=tools.tape_mb)
+
+
+def _expect(config: Config, metrics: Metrics) -> None:
+    """Begins the metrics of what is configured."""
+    metrics.expect({upstream.name: named_models(upstream) for upstream in config.upstreams})
+    if config.observe.users:
+        metrics.tell_users([end_user(name) for name in config.observe.users])
 
 
 def _tracing(config: Config, metrics: Metrics) -> Tracing | None:
@@ -224,7 +232,7 @@ def compose(  # noqa: PLR0913, PLR0915 (the parts that are opened elsewhere; eac
 
     settle = partial(_settle, limiter, rollout)
     router = Router(upstreams, reject_unknown=config.server.unknown_model == "reject")
-    metrics.expect({upstream.name: named_models(upstream) for upstream in config.upstreams})
+    _expect(config, metrics)
     answered = AnsweredScopes(storage.has_scope)
     erasures = storage.database.erasures
     partitions = Partitions(
@@ -375,7 +383,13 @@ def compose(  # noqa: PLR0913, PLR0915 (the parts that are opened elsewhere; eac
         origins=OriginPolicy(config),
         router=router,
         metrics=metrics,
-        totals=LedgerTotals(storage.accounts, metrics, tasks, ledger_name(storage.secret)),
+        totals=LedgerTotals(
+            storage.accounts,
+            metrics,
+            tasks,
+            ledger_name(storage.secret),
+            KeyAccounts(keys, storage.keys) if keys.checks else None,
+        ),
         answered=answered,
         chains=Chains(),
         intent=intent,

@@ -207,6 +207,21 @@ class Reuse(Section):
     tools: ToolReuse = setting(ToolReuse(), "Reuse of results of the client's tools.")
 
 
+class Responses(Section):
+    """The Responses API, `/v1/responses`."""
+
+    keep: Seconds = setting(
+        604_800,
+        "How long a response stays that an upstream without this API has answered, so that a request can go on from it "
+        "(`previous_response_id`). 0: none is kept. Requests with `store: false` are not.",
+    )
+    take_over: bool = setting(
+        False,
+        "Also keep the responses of upstreams that have this API, and send requests that go on from one whole and "
+        "managed, with `store: false`, instead of leaving the conversation to the provider.",
+    )
+
+
 class Embedding(Section):
     """The model that makes vectors of texts."""
 
@@ -345,6 +360,7 @@ class Config(Section):
         {}, "Numbers of the built-in profiles to override, and profiles to add."
     )
     reuse: Reuse = setting(Reuse(), "Answers from memory.")
+    responses: Responses = setting(Responses(), "Responses that requests go on from.")
     memory: Memory = setting(Memory(), "Facts and the archive of old turns.")
     session_state: SessionState = setting(
         {}, "Fields of a conversation that are read from what its user says, for /olvido/context. Absent: none."

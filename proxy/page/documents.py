@@ -27,12 +27,13 @@ HOME = "deploy/docs"  # its documents stand at the root of /ui/docs
 LISTED = (
     *("index.md", "how-it-works.md", "clients.md", "http.md", "memory.md", "page.md", "configuration.md"),
     *("operations.md", "measured.md", "limits.md", "notes.md", "deploy/README.md", "grafana/README.md"),
-    *("grafana/METRICS.md", "CHANGELOG.md"),
+    *("grafana/METRICS.md", "SECURITY.md", "CHANGELOG.md"),
 )
 # Titles that say too little in that list.
 _TITLES = {"deploy/README.md": "Deploying", "grafana/README.md": "Grafana", "CHANGELOG.md": "Changes"}
 _SHOWN = frozenset({".md", ".yaml", ".png", ".svg"})
-_PART = 2  # level of the headings that are told in that list
+_PARTS = 3  # lowest level of the headings of a document that are told in that list
+_MOST_PARTS = 40  # above that only those of the level above
 
 
 def names(folder: Path = FOLDER) -> Mapping[str, Path]:
@@ -175,8 +176,11 @@ def _entries(name: str, headings: Sequence[Heading]) -> Iterator[str]:
         if each != name:
             yield f'<li><a href="{place}">{escape(title)}</a></li>'
             continue
+        told = [each for each in headings if 1 < each.level <= _PARTS]
+        if len(told) > _MOST_PARTS:
+            told = [each for each in told if each.level < _PARTS]
         parts = [
-            f'<li><a href="#{each.anchor}">{escape(each.text)}</a></li>' for each in headings if each.level == _PART
+            f'<li class="level-{each.level}"><a href="#{each.anchor}">{escape(each.text)}</a></li>' for each in told
         ]
         inner = f"<ul>{''.join(parts)}</ul>" if parts else ""
         yield f'<li><a href="{place}" aria-current="page">{escape(title)}</a>{inner}</li>'

@@ -13,6 +13,8 @@ record.py       after the answer: ledger, metrics, session, stored answer, what 
 ledger.py       for it: the row of costs and savings, and the contents where they are kept
 commanding.py   commands as whole messages (/remember, /clear, …), carried out and answered by the system
 ending_sessions.py  the end of a conversation, by idleness or at the client's word, and who is told of it
+other_apis.py   the Responses and Messages APIs: their requests handled as any other, their answers in their own shape
+kept_responses.py  for it: responses that are kept, told and deleted; tokens of a message's request, counted
 context_api.py  the context of a conversation as an API, told from the archive
 rollout.py      the mode of each conversation; conversations that return to pass-through
 sessions_api.py sessions as an API: their end
@@ -163,4 +165,5 @@ class RequestContext:
             ("x-olvido-tokens-sent", str(plan.tokens.sent)),
             ("x-olvido-plan", done),
         )
-        return Answer(answer.status, (*with_room(answer.headers, self.room), *ours), answer.body, answer.source)
+        headers = (*with_room(answer.headers, self.room), *ours)
+        return Answer(answer.status, headers, answer.body, answer.source, answer.api)

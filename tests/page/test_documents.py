@@ -100,6 +100,13 @@ def test_what_is_edited_is_what_is_shown(tmp_path: Path, monkeypatch: pytest.Mon
     assert "Afterwards</h1>" in served("README.md").body.decode()
 
 
+def test_the_list_tells_the_parts_of_the_document_that_is_read() -> None:
+    clients = served("clients.md").body.decode()
+    assert '<li class="level-2"><a href="#sdks">' in clients
+    assert '<li class="level-3"><a href="#langchain">' in clients
+    assert "#langchain" not in served("http.md").body.decode()
+
+
 def test_a_wheel_has_them() -> None:
     settings = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     kept = set(re.findall(r'"page/documents/\*\*/\*(\.\w+)"', settings))
