@@ -97,6 +97,7 @@ async def build(
         executor=executor,
         tasks=tasks,
         metrics=metrics,
+        tracing=_tracing(config, metrics),
     )
     with suppress(StorageError):  # it is tried again
         await services.keys.look()
@@ -191,6 +192,7 @@ def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
     metrics: Metrics,
     keep: Keep | None = None,
     patience: float = 1.0,
+    tracing: Tracing | None = None,
 ) -> Services:
     """Returns all services around parts that are open. `keep`: replaces the keeper of request contents."""
     keys = KeyBook(config, storage.secret, storage.keys)
@@ -384,5 +386,5 @@ def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
         storage=storage,
         shared=shared,
         patience=patience,
-        tracing=_tracing(config, metrics),
+        tracing=tracing,
     )
