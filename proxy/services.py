@@ -99,6 +99,7 @@ async def build(
         executor=executor,
         tasks=tasks,
         metrics=metrics,
+        tracing=_tracing(config, metrics),
     )
     with suppress(StorageError):  # it is tried again
         await services.keys.look()
@@ -224,6 +225,7 @@ def compose(  # noqa: PLR0913, PLR0915 (the parts that are opened elsewhere; eac
     metrics: Metrics,
     keep: Keep | None = None,
     patience: float = 1.0,
+    tracing: Tracing | None = None,
 ) -> Services:
     """Returns all services around parts that are open. `keep`: replaces the keeper of request contents."""
     keys = KeyBook(config, storage.secret, storage.keys)
@@ -413,5 +415,5 @@ def compose(  # noqa: PLR0913, PLR0915 (the parts that are opened elsewhere; eac
         storage=storage,
         shared=shared,
         patience=patience,
-        tracing=_tracing(config, metrics),
+        tracing=tracing,
     )
