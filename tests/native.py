@@ -100,8 +100,7 @@ class Native:
             message = {"role": "assistant", "content": None, "reasoning_content": "I look."}
             message["tool_calls"] = [{"id": f"call_{number}", "type": "function", "function": function}]
         finish = "tool_calls" if message.get("tool_calls") else "stop"
-        prompt = len(json.dumps(told)) // 4
-        usage = {"prompt_tokens": prompt, "completion_tokens": 20, "total_tokens": prompt + 20}
+        usage = {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120}
         head = {"id": "chatcmpl-1", "object": "chat.completion", "created": 1, "model": "m-1"}
         choice = {"index": 0, "message": message, "finish_reason": finish, "logprobs": None}
         return {**head, "choices": [choice], "usage": usage}

@@ -29,7 +29,6 @@ _ECHOED: Mapping[str, Json] = {
     "reasoning": {"effort": None, "summary": None},
     "safety_identifier": None,
     "service_tier": "default",
-    "store": True,
     "temperature": None,
     "text": {"format": {"type": "text"}},
     "tool_choice": "auto",
