@@ -89,6 +89,7 @@ docs: $(DEV_READY) $(NODE_READY)    ## are links, commands, settings, names and 
 
 config-docs: $(DEV_READY)    ## every setting, in deploy/docs/configuration.md
 	$(BIN)/python -m tests.docs.settings --write
+	$(BIN)/python -m tests.docs.copies --write
 
 dashboards: $(DEV_READY)     ## the Grafana dashboards, from grafana/source
 	$(BIN)/python -m grafana.source
