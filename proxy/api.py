@@ -15,7 +15,8 @@ from proxy.observe.tracing import CURRENT
 from proxy.pipeline import Services, kept_responses, limits, other_apis
 from proxy.pipeline.unmanaged import Passage, Unmanaged
 from proxy.protocol import headers as wire_headers
-from proxy.types import Answer, Incoming
+from proxy.protocol.apis import path_of
+from proxy.types import Answer, ApiName, Incoming
 from proxy.upstream.client import Response, Upstream
 
 Handler: TypeAlias = Callable[[Call, Services], Awaitable[None]]
@@ -23,18 +24,20 @@ Handler: TypeAlias = Callable[[Call, Services], Awaitable[None]]
 CHAT, RESPONSES, MESSAGES = "/v1/chat/completions", "/v1/responses", "/v1/messages"
 
 
-def conversation(path: str, answered: Callable[[Incoming, Services], Awaitable[Answer]]) -> Handler:
+def conversation(api: ApiName, answered: Callable[[Incoming, Services], Awaitable[Answer]]) -> Handler:
     """Returns the handler of a managed route: `/v1/chat/completions`, `/v1/responses`, `/v1/messages`."""
+
+    path = f"/v1{path_of(api)}"
 
     async def handler(call: Call, services: Services) -> None:
         if services.tracing is None:
-            await _converse(call, services, answered)
+            await _converse(call, services, api, answered)
             return
         trace = services.tracing.begin(call.headers, call.request_id)
         mark = CURRENT.set(trace)
         status, error = 0, ""
         try:
-            status = (await _converse(call, services, answered)).status
+            status = (await _converse(call, services, api, answered)).status
         except OlvidoError as refused:
             # An answer that has begun has the status that it began with.
             status, error = 0 if call.answered else refused.status, refused.code or type(refused).__name__
@@ -52,7 +55,7 @@ def conversation(path: str, answered: Callable[[Incoming, Services], Awaitable[A
 
 
 async def _converse(
-    call: Call, services: Services, answered: Callable[[Incoming, Services], Awaitable[Answer]]
+    call: Call, services: Services, api: ApiName, answered: Callable[[Incoming, Services], Awaitable[Answer]]
 ) -> Answer:
     incoming = await incoming_of(call, services)
     count, in_flight = services.metrics.tally.add, services.metrics.in_flight
@@ -63,13 +66,14 @@ async def _converse(
         except BaseException:
             services.limiter.release(incoming.request_id)  # no row will settle it
             raise
+        count(services.metrics.api_requests, 1, api)
         await call.answer(answer)
     finally:
         count(in_flight, -1)
     return answer
 
 
-_respond = conversation(RESPONSES, other_apis.responses)
+_respond = conversation("responses", other_apis.responses)
 
 
 async def responses(call: Call, services: Services) -> None:
