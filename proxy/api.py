@@ -2,20 +2,21 @@
 `/v1` route, streamed to the first upstream and back, unchanged."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from dataclasses import dataclass, replace
 from time import time
-from typing import TypeAlias
+from typing import Any, TypeAlias
 from urllib.parse import unquote
 
 from proxy.errors import OlvidoError, UnknownRoute, UpstreamError
 from proxy.http.exchange import Call, ClientGone, read_body, refuse_coding, stream_body
 from proxy.keys.limits import with_room
-from proxy.observe.tracing import CURRENT
+from proxy.observe.tracing import CURRENT, current, with_parent
 from proxy.pipeline import Services, kept_responses, limits, other_apis
 from proxy.pipeline.unmanaged import Passage, Unmanaged
 from proxy.protocol import headers as wire_headers
 from proxy.protocol.apis import path_of
+from proxy.protocol.routes import route_of
 from proxy.types import Answer, ApiName, Incoming
 from proxy.upstream.client import Response, Upstream
 
@@ -30,33 +31,40 @@ def conversation(api: ApiName, answered: Callable[[Incoming, Services], Awaitabl
     path = f"/v1{path_of(api)}"
 
     async def handler(call: Call, services: Services) -> None:
-        if services.tracing is None:
-            await _converse(call, services, api, answered)
-            return
-        trace = services.tracing.begin(call.headers, call.request_id)
-        mark = CURRENT.set(trace)
-        status, error = 0, ""
-        try:
-            status = (await _converse(call, services, api, answered)).status
-        except OlvidoError as refused:
-            # An answer that has begun has the status that it began with.
-            status, error = 0 if call.answered else refused.status, refused.code or type(refused).__name__
-            raise
-        except BaseException as failure:
-            is_gone = isinstance(failure, ClientGone | asyncio.CancelledError)
-            status, error = 0, "client_gone" if is_gone else "our_error"
-            raise
-        finally:
-            CURRENT.reset(mark)
-            route = {"http.request.method": call.method, "http.route": path, "url.path": path, "url.scheme": "http"}
-            trace.end(f"{call.method} {path}", {**route, "olvido.request": call.request_id}, status, error)
+        call.api = api
+        await _traced(call, services, path, _converse(call, services, api, answered))
 
     return handler
 
 
+async def _traced(call: Call, services: Services, route: str, work: Coroutine[Any, Any, int]) -> None:
+    """Runs the work of a request in a trace of its own, where requests are traced. `work` returns the status of its
+    answer."""
+    if services.tracing is None:
+        await work
+        return
+    trace = services.tracing.begin(call.headers, call.request_id)
+    mark = CURRENT.set(trace)
+    status, error = 0, ""
+    try:
+        status = await work
+    except OlvidoError as refused:
+        # An answer that has begun has the status that it began with.
+        status, error = 0 if call.answered else refused.status, refused.code or type(refused).__name__
+        raise
+    except BaseException as failure:
+        is_gone = isinstance(failure, ClientGone | asyncio.CancelledError)
+        status, error = 0, "client_gone" if is_gone else "our_error"
+        raise
+    finally:
+        CURRENT.reset(mark)
+        told = {"http.request.method": call.method, "http.route": route, "url.path": route, "url.scheme": "http"}
+        trace.end(f"{call.method} {route}", {**told, "olvido.request": call.request_id}, status, error)
+
+
 async def _converse(
     call: Call, services: Services, api: ApiName, answered: Callable[[Incoming, Services], Awaitable[Answer]]
-) -> Answer:
+) -> int:
     incoming = await incoming_of(call, services)
     count, in_flight = services.metrics.tally.add, services.metrics.in_flight
     count(in_flight, 1)
@@ -70,7 +78,7 @@ async def _converse(
         await call.answer(answer)
     finally:
         count(in_flight, -1)
-    return answer
+    return answer.status
 
 
 _respond = conversation("responses", other_apis.responses)
@@ -100,6 +108,7 @@ async def kept_response(call: Call, services: Services) -> None:
 
 async def count_tokens(call: Call, services: Services) -> None:
     """Answers `/v1/messages/count_tokens`: the upstream's count where it has that API, else our own."""
+    call.api = "messages"
     incoming = await incoming_of(call, services)
     counted = await kept_responses.counted(incoming, services)
     if isinstance(counted, Answer):
@@ -127,6 +136,10 @@ async def pass_through(
     """Forwards one request. No retries, since a streamed body can be sent only once. Nothing is decided about it, nor
     learnt: what it was is noticed as it passes, for the ledger. `read`: its body, where that has been read. `upstream`:
     the one that is asked; None: the first."""
+    await _traced(call, services, route_of(call.method, call.path), _pass(call, services, read, upstream))
+
+
+async def _pass(call: Call, services: Services, read: bytes | None, upstream: Upstream | None) -> int:
     tenant = services.authenticator.tenant(call.headers)  # with own keys: raises Unauthorized for anybody else's
     if leads_out(call.path):
         raise UnknownRoute(f"Unknown request URL: {call.method} {call.path[:200]}.")
@@ -139,6 +152,8 @@ async def pass_through(
     url = upstream.url(call.path.removeprefix("/v1"), call.query)
     key_header, key = upstream.key_for("messages" if call.path.startswith("/v1/messages") else "chat")
     headers = wire_headers.to_upstream(call.headers, authorization=key, managed=False, key_header=key_header)
+    if (trace := current()) is not None:
+        headers = with_parent(headers, trace.parent)
     try:
         # The answer's headers may come only after a long upload, whose silence `stream_body` bounds.
         response = await upstream.send(call.method, url, headers, body, upstream.config.timeout.answer)
@@ -153,6 +168,7 @@ async def pass_through(
     kept = wire_headers.to_client(response.headers, length=True)
     through = _Through(response, passage, services.unmanaged)
     await call.answer(Answer(response.status, (*with_room(kept, room), ("x-olvido-request", call.request_id)), through))
+    return response.status
 
 
 def leads_out(path: str) -> bool:

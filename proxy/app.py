@@ -101,6 +101,7 @@ def create_app(config: Config, worker: Worker | None = None) -> Starlette:
             route("/v1/{path:path}", pass_through, kind="api"),  # with any method: the upstream knows them
             route("/olvido/context", lambda call, _: context(call, app.state.contexts), "POST", kind="api"),
             route("/olvido/sessions/{session:path}/end", end_session, "POST", kind="api"),
+            route("/olvido/sessions/{session:path}/report", report_session, "POST", kind="api"),
             route("/olvido/sessions/{session:path}/reset", reset_desk, "POST", kind="api"),
             route("/olvido/sessions/{session:path}/pins", pin_message, "POST", kind="api"),
             route("/olvido/openapi.yaml", openapi, "GET"),
@@ -180,6 +181,12 @@ async def context(call: Call, contexts: ContextReader) -> None:
 async def end_session(call: Call, services: Services) -> None:
     """Answers `/olvido/sessions/{session}/end`."""
     answer = await sessions_api.end(await incoming_of(call, services), call.parameters["session"], services)
+    await call.answer(replace(answer, headers=(*answer.headers, ("x-olvido-request", call.request_id))))
+
+
+async def report_session(call: Call, services: Services) -> None:
+    """Answers `/olvido/sessions/{session}/report`."""
+    answer = await sessions_api.report(await incoming_of(call, services), call.parameters["session"], services)
     await call.answer(replace(answer, headers=(*answer.headers, ("x-olvido-request", call.request_id))))
 
 

@@ -230,7 +230,7 @@ OVERVIEW = dashboard(
                 ),
                 Graph(
                     "Unmanaged requests in the hour before, by route",
-                    "Passed through as they came: `/v1/chat/completions` is managed.",
+                    "Passed through as they came: conversations alone are managed.",
                     "short",
                     [Query(counted("olvido_unmanaged_requests_total", by="route"), "{{route}}")],
                     stacked=True,

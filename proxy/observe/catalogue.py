@@ -467,6 +467,12 @@ class Catalogue:
             "Requests that were refused since their key or end user was at a limit.",
             {"whose": ("key", "user"), "limit": LIMIT},
         )
+        self.returned = self._counter(
+            "olvido_returned_conversations",
+            "Conversations that returned to pass-through by themselves: they had come to cost more than that, by more "
+            "than `context.dearer`, or were reported wrong.",
+            {"reason": ("dearer", "reported")},
+        )
         self.writer_queue = self._gauge("olvido_writer_queue", "Rows waiting to be written.", "sum")
         self.writer_lag = self._gauge(
             "olvido_writer_lag_seconds", "How long the oldest row has been waiting to be written.", "max"

@@ -16,6 +16,7 @@ ending_sessions.py  the end of a conversation, by idleness or at the client's wo
 other_apis.py   the Responses and Messages APIs: their requests handled as any other, their answers in their own shape
 kept_responses.py  for it: responses that are kept, told and deleted; tokens of a message's request, counted
 context_api.py  the context of a conversation as an API, told from the archive
+rollout.py      the mode of each conversation; conversations that return to pass-through
 sessions_api.py sessions as an API: their end
 desk_tools.py   tools of the desk, run: orders carried out, and answered with a sentence
 desk_documents.py for it: the documents of a person's folder, read and written
@@ -50,6 +51,7 @@ from proxy.pipeline.ending_sessions import Ends
 from proxy.pipeline.mirror import Mirror
 from proxy.pipeline.own_requests import Verifier
 from proxy.pipeline.record import AnsweredScopes, Recorder
+from proxy.pipeline.rollout import Rollout
 from proxy.pipeline.unmanaged import Unmanaged
 from proxy.protocol.chat import Chains
 from proxy.reuse.intent import Intent
@@ -70,6 +72,7 @@ class Services:
     authenticator: Authenticator
     keys: KeyBook
     limiter: Limiter
+    rollout: Rollout
     origins: OriginPolicy
     router: Router
     metrics: Metrics
@@ -103,6 +106,7 @@ class Services:
         """Drains background work, writes queued rows, and closes what is open."""
         self.storage.stop()
         self.keys.stop()
+        self.rollout.stop()
         self.ends.stop()
         if self.curator is not None:
             self.curator.stop()

@@ -22,7 +22,7 @@ from dataclasses import replace
 from functools import partial
 from time import perf_counter
 
-from proxy.context import layout
+from proxy.context import layout, rollout
 from proxy.conversation import identify, whole_commands
 from proxy.desk.running import ToolRunner
 from proxy.errors import FAILED, BadRequest, InvalidJson, OlvidoError
@@ -102,6 +102,7 @@ async def handle(incoming: Incoming, services: Services, read: Callable[[bytes],
     context.identity = await _identify(context)
     services.storage.database.erasures.begin()
     named = context.identity
+    directives = _directed(context)
     if directives.mode != "off" and identify.may_lack_history(named):
         context.request, context.identity = await _resume(context)
 
@@ -120,6 +121,14 @@ async def handle(incoming: Incoming, services: Services, read: Callable[[bytes],
             return replayed
         reuse = ReuseMiss("failed", intent="failed")
     return await _from_upstream(context, reuse)
+
+
+def _directed(context: RequestContext) -> Directives:
+    """Returns the directives of the request, by what is decided about its conversation, and sets them."""
+    rollout = context.services.rollout
+    if rollout.applies and context.directives.mode != "off":
+        context.directives = rollout.directed(context.directives, context.identity, context.request.model)
+    return context.directives
 
 
 def _within_api(request: ChatRequest, directives: Directives, upstream: Upstream) -> Directives:
@@ -435,7 +444,7 @@ async def _plan(context: RequestContext, desk: OpenDesk | None) -> Plan:
     origin = context.request.origin
     if origin is not None and origin.hands_off and context.directives is AS_IT_CAME:
         return replace(planned, reason=f"hands_off={origin.hands_off.partition(':')[0]}")
-    return planned
+    return rollout.told(planned, context.directives.held)
 
 
 async def _forward(context: RequestContext, exchange: Exchange, runner: ToolRunner | None = None) -> Answer:

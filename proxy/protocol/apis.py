@@ -26,7 +26,7 @@ from proxy.protocol.request import with_changes, without
 from proxy.protocol.responses import output as responses_output
 from proxy.protocol.responses import request as responses_request
 from proxy.protocol.responses.reading import ResponseReader
-from proxy.types import ApiName, ChatRequest, Json, Message, RequestOrigin, Usage
+from proxy.types import Answer, ApiName, ChatRequest, Json, Message, RequestOrigin, Usage
 
 _MAX_TOKENS = MappingProxyType({"max_tokens": "max_completion_tokens"})  # as OpenAI's newer models want it
 
@@ -146,6 +146,11 @@ def completion_in(answer: Mapping[str, Json]) -> Mapping[str, Json]:
             return APIS["messages"].completion_of(answer)
         case _:
             return answer
+
+
+def told_error(api: ApiName, answer: Answer, request_id: str) -> Answer:
+    """Returns an error answer in OpenAI's shape as one in that of an API."""
+    return messages_output.told_error(answer, request_id) if api == "messages" else answer
 
 
 def error_event(api: ApiName, error: OlvidoError) -> bytes:

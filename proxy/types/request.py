@@ -288,6 +288,8 @@ class Directives:
     """The client's directives by headers: `x-olvido-*`, `Cache-Control`, and those of well-known clients."""
 
     mode: Mode = "on"
+    settled: bool = False  # the mode is what was decided, the configuration included
+    held: str = ""  # why the proxy itself has weakened it; "": it has not
     lookup: bool = True  # this request may be answered by reuse
     store: bool = True  # its answer may be stored for reuse
     remember: bool = True  # its texts may be kept in memory

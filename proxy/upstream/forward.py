@@ -17,7 +17,7 @@ from typing import Literal
 from proxy.config import Upstream as UpstreamConfig
 from proxy.errors import BreakerOpen, UpstreamBroken, UpstreamError, UpstreamTimeout
 from proxy.observe.metrics import Metrics
-from proxy.observe.tracing import PARENT, Call, Trace, current
+from proxy.observe.tracing import Call, Trace, current, with_parent
 from proxy.protocol import headers as wire_headers
 from proxy.protocol.apis import path_of
 from proxy.types import Answer, ChatRequest, Delivery, Headers, Outcome, Prompt
@@ -133,7 +133,7 @@ class _Forwarding:
         timeout = upstream.config.timeout
         headers = self._headers(upstream, prompt)
         if call is not None:
-            headers = [(PARENT, call.parent), *(each for each in headers if each[0] != PARENT)]
+            headers = with_parent(headers, call.parent)
         # Without streaming the first byte comes when the whole answer has been generated.
         return upstream.send(
             "POST",
