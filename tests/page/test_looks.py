@@ -13,7 +13,10 @@ pytestmark = pytest.mark.long  # in a browser; test_login.py is the quick one
 Tab = Callable[..., Page]
 
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]
-VIEWS = ("now", "requests", "request", "sessions", "session", "desk", "facts", "jobs", "reuse", "keys", "what-if")
+VIEWS = (
+    *("now", "requests", "request", "sessions", "session", "desk", "facts", "jobs"),
+    *("reuse", "quality", "keys", "what-if"),
+)
 FOUND = """async (rules) => {
   const found = await axe.run(document, {runOnly: rules});
   return found.violations.map((each) => `${each.id}: ${each.nodes.map((node) => node.target.join(" ")).join(", ")}`);
