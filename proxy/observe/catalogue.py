@@ -46,7 +46,7 @@ from proxy.observe.labels import (
 from proxy.observe.merging import Rule
 from proxy.observe.tally import Tally
 from proxy.protocol.routes import ROUTES
-from proxy.types import ContextRead, FoldReason, Outcome, PlanKind, ShiftCause, Source
+from proxy.types import ApiName, ContextRead, FoldReason, Outcome, PlanKind, ShiftCause, Source
 from proxy.types.curation import JobKind
 from proxy.types.desk import ToolName
 
@@ -120,6 +120,11 @@ class Catalogue:
             "olvido_requests",
             "Requests to the managed route.",
             {"upstream": UPSTREAM, "model": MODEL, "source": get_args(Source), "outcome": get_args(Outcome)},
+        )
+        self.api_requests = self._counter(
+            "olvido_api_requests",
+            "Requests of conversations that were answered, by the API that the client has used.",
+            {"api": get_args(ApiName)},
         )
         self.unmanaged = self._counter(
             "olvido_unmanaged_requests",
