@@ -35,11 +35,6 @@ def test_the_help_of_all_has_a_line_for_each_command(capsys: pytest.CaptureFixtu
             assert sum(line.split() == [each.name, *each.help.split()] for line in lines) == 1
 
 
-def test_every_command_is_named_once_and_what_to_begin_with_exists() -> None:
-    assert len(set(NAMES)) == len(NAMES)
-    assert {command.split()[1] for command, _ in FIRST} <= set(NAMES)
-
-
 @pytest.mark.parametrize("group", ["memory", "db"])
 def test_a_group_of_commands_alone_tells_which_there_are(group: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
