@@ -15,7 +15,7 @@ from tests.release.artifacts import MOST_BYTES, ROOT, Distributions
 from tests.release.versions import Refused, current
 
 PICTURES = (".png", ".jpg", ".gif")
-# Read by people who change the proxy, and what stands beside a document without being one: nothing that serves needs it.
+# Nothing that serves needs these: notes for who changes the proxy, and what stands beside a document without being one.
 NOTES = re.compile(r"proxy/\w+/README\.md|proxy/page/documents/.*(?<!\.md)(?<!\.yaml)(?<!\.png)(?<!\.svg)")
 
 
