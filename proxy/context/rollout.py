@@ -79,7 +79,7 @@ def has_turned_dearer(sums: Sums, limit: float) -> bool:
     """Tells whether a conversation has come to cost more than pass-through would have, by more than `limit`, a share of
     that. `sums`: of its requests so far; 0 is no limit."""
     more = sums.added_context - sums.saved_context
-    passed_through = sums.cost - more
+    passed_through = sums.cost - sums.quality - more
     if not limit or sums.managed + sums.over_budget < LEAST_MANAGED or more <= LEAST_DOLLARS:
         return False
     return more > limit * passed_through

@@ -124,3 +124,9 @@ def test_a_plan_says_why_it_is_none_and_what_it_would_have_sent() -> None:
     assert told(metered, "") is metered
     managed = Plan("managed", PromptTokens(9, 4), "turns=2")
     assert told(managed, "canary") is managed
+
+
+def test_comparing_answers_makes_no_conversation_cheaper_than_it_is() -> None:
+    """Its cost is in the sum of costs, and no part of what pass-through would have come to."""
+    plain = sums(1.2, added=0.2)
+    assert has_turned_dearer(replace(plain, cost=plain.cost + 9.0, quality=9.0), 0.1)
