@@ -14,7 +14,7 @@ from proxy.config.model import Context, Rule
 from proxy.types import Directives, Mode, Plan, Sums
 
 LEAST_MANAGED = 2  # requests, before which a conversation is not judged: its first fold is an advance payment
-LEAST_DOLLARS = 1e-9  # below, prices say nothing
+LEAST_DOLLARS = 0.01  # excess; a conversation is not to lose its memory for less than a cent
 _WEAKER: Sequence[Mode] = ("on", "meter", "off")
 
 

@@ -83,6 +83,8 @@ def sums(cost: float, saved: float = 0.0, added: float = 0.0, managed: int = 5) 
         (sums(1.2, added=0.2), 0.1, True),  # pass-through would have cost 1.0
         (sums(1.1, added=0.1), 0.1, False),
         (sums(1.2, added=0.2), 0.25, False),
+        (sums(0.018, added=0.009), 0.1, False),  # twice as much, but less than a cent
+        (sums(0.022, added=0.011), 0.1, True),
         (sums(1.2, added=0.2), 0.0, False),
         (sums(1.2, added=0.3, saved=0.15), 0.1, True),
         (sums(1.2, added=0.3, saved=0.25), 0.1, False),
