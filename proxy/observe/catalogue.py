@@ -524,9 +524,8 @@ class Catalogue:
         )
         self.spans = self._counter(
             "olvido_spans",
-            "Spans of traces: made; exported to the collector; failed: it did not take them. What was made and is "
-            "neither waits, or was lost since too many did.",
-            {"result": ("made", "exported", "failed")},
+            "Spans of traces: made; exported to the collector; failed: it did not take them; lost: too many waited.",
+            {"result": ("made", "exported", "failed", "lost")},
         )
         self.build_info = self._gauge(
             "olvido_build_info", "Always 1.", "max", {"version": "of Olvido", "python": "of Python"}
