@@ -10,6 +10,7 @@ import pytest
 
 from proxy.app import create_app
 from proxy.config.model import Context
+from proxy.context.rollout import LEAST_MANAGED
 from proxy.demo.app import CHAT_MODELS
 from proxy.keys.book import KeyBook
 from proxy.pipeline.rollout import Rollout
@@ -20,7 +21,7 @@ from proxy.tasks import Tasks
 from proxy.types import Directives, Identity, Scope
 from tests.builders import TENANT, config, ledger_row
 from tests.proxied import KEY, Upstream, in_front_of, run_upstream
-from tests.servers import run_app
+from tests.servers import eventually, run_app
 from tests.stores import AtOnce
 
 SCOPE = f"{TENANT}/"
@@ -73,8 +74,12 @@ def test_a_session_that_is_reported_wrong_returns_to_pass_through_and_says_so(up
         assert again.headers["x-olvido-source"] == "upstream"  # no answer from memory either
         assert asked(http, "t").headers["x-olvido-plan"] == "untouched"
         assert 'olvido_returned_conversations_total{reason="reported"} 1.0' in http.get("/metrics").text
-        rows = http.get("/admin/api/requests", params={"session": "s"}).json()["requests"]
-        assert rows[0]["plan_reason"] == "returned=reported"
+
+        def is_told() -> bool:
+            rows = http.get("/admin/api/requests", params={"session": "s"}).json()["requests"]
+            return any(row["plan_reason"] == "returned=reported" for row in rows)
+
+        eventually(is_told)
 
 
 def test_only_a_session_of_the_key_can_be_reported(upstream: Upstream) -> None:
@@ -108,7 +113,8 @@ def of(session: str) -> Identity:
 async def test_a_conversation_that_turns_dearer_than_pass_through_returns_and_no_other_does() -> None:
     database, tasks, told = AtOnce(), Tasks(), list[str]()
     ledger, found = SqliteLedger(database), rollout(database, tasks, told)
-    for number, (session, saved) in enumerate([("dear", -0.2), ("dear", -0.2), ("cheap", -0.01), ("cheap", 0.5)]):
+    said = [("dear", -0.2)] * LEAST_MANAGED + [("cheap", -0.01)] * (LEAST_MANAGED - 1) + [("cheap", 0.5)]
+    for number, (session, saved) in enumerate(said):
         row = ledger_row(
             request_id=f"r{number}", scope=SCOPE, session=session, plan="managed", cost=1.0, cost_saved=saved,
             mechanisms={"recall": 40},
