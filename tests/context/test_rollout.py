@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proxy.config.model import Context
-from proxy.context.rollout import Held, decide, directed, has_turned_dearer, share_of, told, weaker
+from proxy.context.rollout import LEAST_MANAGED, Held, decide, directed, has_turned_dearer, share_of, told, weaker
 from proxy.types import Directives, Mode, Plan, PromptTokens, Sums
 
 RULES = [
@@ -73,7 +73,7 @@ def test_about_as_many_conversations_are_in_as_the_share_says() -> None:
     assert 400 < inside < 600
 
 
-def sums(cost: float, saved: float = 0.0, added: float = 0.0, managed: int = 5) -> Sums:
+def sums(cost: float, saved: float = 0.0, added: float = 0.0, managed: int = LEAST_MANAGED) -> Sums:
     return Sums(cost=cost, saved_context=saved, added_context=added, managed=managed)
 
 
@@ -89,7 +89,7 @@ def sums(cost: float, saved: float = 0.0, added: float = 0.0, managed: int = 5) 
         (sums(1.2, added=0.3, saved=0.15), 0.1, True),
         (sums(1.2, added=0.3, saved=0.25), 0.1, False),
         (sums(0.5, saved=0.5), 0.1, False),
-        (sums(1.2, added=0.2, managed=1), 0.1, False),
+        (sums(1.2, added=0.2, managed=LEAST_MANAGED - 1), 0.1, False),
         (sums(0.0), 0.1, False),
     ],
 )

@@ -56,6 +56,8 @@ function frame(view) {
       h("div", { class: "tools" }, isIn && picker(), languageSwitch(), themeSwitch(), isIn && me.needs_token && exit()),
     ),
   );
+  // Where it is narrow the navigation scrolls: the entry of this view must be in sight.
+  top.querySelector(".nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
   clear(
     foot,
     h(
