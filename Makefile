@@ -7,7 +7,7 @@ DEV_READY := .venv/.ready-dev
 BENCH_READY := .venv/.ready-bench
 NODE_READY := tests/e2e/node_modules/.package-lock.json
 
-.PHONY: run demo demo-cluster test test-all coverage check shape calls golden golden-check notes-table format bench bench-context bench-reuse bench-memory-model bench-transport bypass metrics-docs config-docs docs dashboards screenshots clean
+.PHONY: run demo demo-cluster test test-all coverage check shape calls golden golden-check notes-table format bench bench-context bench-reuse bench-memory-model bench-transport bypass metrics-docs config-docs docs dashboards screenshots image release clean
 
 run: $(READY)            ## serve on http://127.0.0.1:8484/v1
 	$(BIN)/olvido serve
@@ -86,9 +86,16 @@ docs: $(DEV_READY) $(NODE_READY)    ## are links, commands, settings, names and 
 
 config-docs: $(DEV_READY)    ## every setting, in deploy/docs/configuration.md
 	$(BIN)/python -m tests.docs.settings --write
+	$(BIN)/python -m tests.docs.copies --write
 
 dashboards: $(DEV_READY)     ## the Grafana dashboards, from grafana/source
 	$(BIN)/python -m grafana.source
+
+image: $(DEV_READY)          ## the Dockerfile's steps without a container engine, and what takes how much (needs root, debootstrap)
+	$(BIN)/python -m tests.deploy.image
+
+release: $(DEV_READY)        ## VERSION=1.4.0: version, changelog, wheel, sdist, SBOM, checksums, tag; DRY=1: all of it, in a clone alone
+	$(BIN)/python -m tests.release $(VERSION) $(if $(DRY),--dry-run)
 
 $(READY): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv

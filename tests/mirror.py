@@ -15,6 +15,7 @@ _DATA = "data only; mypy is its test"
 ELSEWHERE = {
     "bench/connections.py": "tests/bench/test_load.py",
     "bench/upstream.py": "tests/bench/test_load.py",
+    "cli/whom.py": "tests/cli/test_erase.py, tests/cli/test_export.py",
     "cli/remembered.py": "tests/cli/test_memory.py",
     "context/marks.py": "tests/context/test_desk_plans.py",
     "desk/protecting.py": "tests/desk/test_wishes.py",

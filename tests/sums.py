@@ -4,12 +4,15 @@ from typing import Any
 
 from proxy.storage.stores.ledger import MECHANISMS
 from proxy.types import MANAGED_ROUTE, LedgerRow, Sums
+from proxy.types.quality import COMPARING
 
 
 def sums_of(row: LedgerRow) -> Sums:
     """What one row adds to the sums."""
     if row.route != MANAGED_ROUTE:
         return Sums(unmanaged=1, unmanaged_cost=row.cost)
+    if row.reuse_reason in COMPARING:
+        return Sums(cost=row.cost, quality=row.cost)
     is_sent, is_changed = row.source == "upstream", bool(row.mechanisms)
     reused = 0 if is_sent else row.tokens_original
     return Sums(
@@ -36,7 +39,6 @@ def sums_of(row: LedgerRow) -> Sums:
         added_context=max(0.0, -row.cost_saved) if is_changed else 0.0,
         overhead_seconds=max(0.0, row.total_seconds - row.upstream_seconds),
         memory=row.cost if row.reuse_reason == "memory" else 0.0,
-        quality=row.cost if row.reuse_reason in ("quality", "quality_judge") else 0.0,
         **_mechanisms(row),
     )
 

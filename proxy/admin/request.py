@@ -3,7 +3,8 @@
     GET /admin/api/requests/{id}?scope=
             how its prompt came to be: what of each message was sent, and why; with texts while they are kept; `rounds`,
             in which the model called tools of ours and of which the client saw nothing; `verdict`, what it came to
-            beside pass-through; `attempts`, all tries of it if its SDK made it again after a failure
+            beside pass-through; `attempts`, all tries of it if its SDK made it again after a failure; the
+            first question of its conversation
 
 A name may be a request's in several scopes; without a scope the latest is meant.
 """
@@ -16,6 +17,7 @@ from proxy.admin.attempts import REACH, Attempt, attempts
 from proxy.admin.codec import Asked, as_json_offloaded, row_json
 from proxy.admin.desk import hidden_rounds
 from proxy.admin.parts import Admin
+from proxy.admin.seeking import plain_line
 from proxy.admin.verdict import verdict
 from proxy.config import shows_content
 from proxy.context import layout
@@ -50,11 +52,20 @@ async def request(call: Call, admin: Admin, asked: RequestAsked) -> Answer:
     if shows_content(services.config):
         contents = await services.storage.contents.get(row.scope, row.request_id)
     until = await services.storage.accounts.until(row.scope, row.session, row.at)
+    first = await _first_question(services, row)
     tries = await _attempts(services, row)
     rounds = await hidden_rounds(services, row)
     call.watch.start()
     counted = services.counter.message
-    return await as_json_offloaded(services, partial(_looked_into, row, contents, counted, rounds, until, tries))
+    return await as_json_offloaded(services, partial(_looked_into, row, contents, counted, rounds, until, tries, first))
+
+
+async def _first_question(services: Services, row: LedgerRow) -> str | None:
+    """Returns the first question of the conversation; None if it is not known, or may not be shown."""
+    if not shows_content(services.config):
+        return None
+    found = await services.storage.accounts.questions({(row.scope, row.session)})
+    return plain_line(found.get((row.scope, row.session), "")) or None
 
 
 async def _attempts(services: Services, row: LedgerRow) -> tuple[Attempt, ...]:
@@ -75,6 +86,7 @@ def _looked_into(
     rounds: Callable[[], Json],
     until: Sums,
     tries: Sequence[Attempt],
+    first: str | None,
 ) -> Json:
     told = NOTHING_KEPT
     try:
@@ -88,6 +100,7 @@ def _looked_into(
         "rounds": rounds(),
         "verdict": verdict(row, until),
         "attempts": tries,
+        "session_question": first,
     }
 
 

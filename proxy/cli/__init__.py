@@ -16,6 +16,9 @@ memory_desk.py    `olvido memory sections`, `log`, `reset`: the desk that a mode
 remembered.py     what these share: whose memory, its stores, the terminal
 keys.py      `olvido keys`: keys that this proxy gives out
 erase.py     `olvido erase`: an end user erased from every place, and the report
+export.py    `olvido export`: all that is kept of an end user, as files; exporting.py rows as records; bundle.py a
+             folder or ZIP file with a manifest
+whom.py      for both: the end users that are meant
 backup.py    `olvido backup`, `restore`: all that is kept, in one file, and back
 opened.py    the database of a command, of the kind that the configuration names
 """

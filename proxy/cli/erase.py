@@ -11,33 +11,35 @@ import os
 import sqlite3
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any, Literal
 
 import diskcache
+import msgspec
 
 from proxy import config as configuration
-from proxy.cli import memory_files
-from proxy.cli.opened import opened
+from proxy.cli import memory_files, whom
 from proxy.cli.remembered import agreed, tell
 from proxy.config import Config
-from proxy.conversation.identify import end_user, is_scope
 from proxy.errors import Unauthorized
-from proxy.http.access import Authenticator
-from proxy.keys.book import KeyBook
 from proxy.memory.edits import plain
 from proxy.storage import erasing
 from proxy.storage.base import StorageError
+from proxy.storage.copies import COPIES
 from proxy.storage.erasing import Scopes, Wanted
 from proxy.storage.erasures import MARKS, Found, base_of, mark_of
-from proxy.storage.folder import SECRET, kept_secret, tenant_secret
 from proxy.storage.opening import ANSWERS, DATABASE
+from proxy.storage.restoring import asides
 from proxy.storage.sqlite.connection import storage_errors
 
 NOTICED = 1.5  # seconds after which every process that shares a folder has seen an erasure, and trusts no older answer
 DRAINED = 5.0  # seconds that rows in the spools of running processes are waited for
+
+# What no command reaches.
+ELSEWHERE = "Not here: backups and exports that somebody made, and what your upstreams keep."
 
 State = Literal["erased", "nothing", "not reached"]
 _VACUUMED = "; vacuumed; its log (WAL), replicas and backups are the server's"
@@ -70,11 +72,8 @@ class Erasure:
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Adds the options of `olvido erase` to `parser`."""
-    parser.add_argument("--user", metavar="NAME", help="the end user, under all keys unless one is named")
-    whose = parser.add_mutually_exclusive_group()
-    whose.add_argument("--key", metavar="sk-…", help="of this API key alone; without --user: who has no name")
-    whose.add_argument("--tenant", metavar="HASH", help="the same, by the 32 hex digits before the slash of a scope")
-    whose.add_argument("--scope", metavar="S", help="this scope, as lists of scopes and the API name it")
+    whom.add_options(parser)
+    parser.add_argument("--json", action="store_true", help="the report as one JSON object; needs --yes")
     parser.add_argument("--yes", action="store_true", help="do not ask")
     parser.set_defaults(run=run)
 
@@ -83,90 +82,48 @@ def run(options: argparse.Namespace) -> int:
     """Runs the command; returns its exit status."""
     config = configuration.load(options.config, os.environ)
     try:
-        wanted, named = _meant(options, config)
+        wanted, named = whom.meant(options, config)
     except (StorageError, Unauthorized, ValueError) as error:
         sys.stderr.write(f"olvido erase: {error}\n")
+        return 2
+    if options.json and not options.yes:
+        sys.stderr.write("olvido erase: --json asks nothing, so it needs --yes\n")
         return 2
     erasure = Erasure(config, wanted, named)
     trouble = _look(erasure)
     found = erasure.scopes
-    counted = ", ".join(f"{rows} {table}" for table, rows in found.rows.items() if rows)
-    tell(
-        trouble or f"In the database: {len(found.ids)} scopes{': ' if counted else ''}{counted}",
-        *(f"  {plain(scope)}" for scope in sorted(found.ids)),
-    )
+    counted = _counted(found)
+    if not options.json:
+        tell(
+            trouble or f"In the database: {len(found.ids)} scopes{': ' if counted else ''}{counted}",
+            *(f"  {plain(scope)}" for scope in sorted(found.ids)),
+        )
     if not options.yes and not agreed("Erase all of it, and answers, hot contexts, what waits, for good? [y/N] "):
         sys.stderr.write("olvido erase: nothing was erased (--yes erases without asking)\n")
         return 2
     lines = asyncio.run(_erase(erasure))
+    is_whole = all(line.state != "not reached" for line in lines)
+    if options.json:
+        tell(_as_json(erasure, lines, is_whole=is_whole))
+        return 0 if is_whole else 1
     width = max(len(line.place) for line in lines)
-    tell(*(f"{line.place:<{width}}  {line.state:<11}  {line.text}".rstrip() for line in lines))
-    if all(line.state != "not reached" for line in lines):
+    tell(*(f"{line.place:<{width}}  {line.state:<11}  {line.text}".rstrip() for line in lines), ELSEWHERE)
+    if is_whole:
         return 0
     tell("Not all of it could be reached: run the command again.")
     return 1
 
 
-def _meant(options: argparse.Namespace, config: Config) -> tuple[Wanted, tuple[str, ...]]:
-    """Returns the test for scopes that are meant, and those that are named whole. Raises ValueError."""
-    if options.scope is not None:
-        if options.user is not None:
-            raise ValueError("--scope names the end user already")
-        if not is_scope(options.scope) or base_of(options.scope) != options.scope:
-            raise ValueError("--scope is 32 hex digits, a slash, and the end user's name or nothing")
-        return (lambda scope: scope == options.scope), (options.scope,)
-    tenant = options.tenant
-    if options.key is not None:
-        gate = Authenticator(config, _secret(config), asyncio.run(_keys(config)))
-        tenant = gate.tenant((("authorization", f"Bearer {options.key}"),))
-    if tenant is not None:
-        scope = f"{tenant}/{end_user(options.user) if options.user else ''}"
-        if not is_scope(scope):
-            raise ValueError("--tenant is 32 hex digits")
-        return (lambda each: each == scope), (scope,)
-    if not options.user:
-        raise ValueError("say whom: --user NAME, with --key, --tenant or without; or --scope")
-    user = end_user(options.user)
-    return (lambda each: each.partition("/")[2] == user), ()
-
-
-async def _keys(config: Config) -> KeyBook | None:
-    """Returns the keys that this proxy gives out; None if those in the database cannot be read."""
-    try:
-        async with opened(config) as database:
-            return await database.keys(config)
-    except StorageError:
-        return None
-
-
-def _secret(config: Config) -> bytes:
-    """Returns the secret of the tenants; that of a shared database as this machine knows it, if it is away. Raises
-    StorageError."""
-    if config.storage.kind != "postgres":
-        if not (config.storage.path / SECRET).exists():
-            raise StorageError(f"{config.storage.path}: no proxy has kept anything here")
-        return tenant_secret(config.storage.path)
-    from proxy.storage.postgres.opening import shared_secret  # noqa: PLC0415 (the driver is an extra)
-
-    try:
-        with _connected(config) as connection:
-            return shared_secret(connection, config.storage.path)
-    except StorageError:
-        if (known := kept_secret(config.storage.path)) is None:
-            raise
-        return known
-
-
-@contextmanager
-def _connected(config: Config) -> Iterator[Any]:
-    from proxy.storage.postgres import connection, migrating  # noqa: PLC0415 (the driver is an extra)
-
-    assert config.storage.url is not None
-    url = config.storage.url.get_secret_value()
-    with connection.storage_errors(url), connection.connect(url) as opened:
-        connection.check_server(opened)
-        migrating.ready(opened)
-        yield opened
+def _as_json(erasure: Erasure, lines: Sequence[Line], *, is_whole: bool) -> str:
+    """Returns the report for programs."""
+    told = {
+        "scopes": sorted({*erasure.scopes.ids, *erasure.named}),
+        "rows": _by_copy(erasure.scopes),
+        "places": [asdict(line) for line in lines],
+        "is_whole": is_whole,
+        "elsewhere": ELSEWHERE,
+    }
+    return msgspec.json.format(msgspec.json.encode(told), indent=2).decode()
 
 
 def _look(erasure: Erasure) -> str | None:
@@ -174,7 +131,7 @@ def _look(erasure: Erasure) -> str | None:
     path = erasure.config.storage.path / DATABASE
     try:
         if erasure.has_postgres:
-            with _connected(erasure.config) as connection:
+            with whom.connected(erasure.config) as connection:
                 erasure.scopes = erasing.find(connection, erasure.wanted)
         elif path.is_file():
             with storage_errors(path), closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as reading:
@@ -197,6 +154,8 @@ async def _erase(erasure: Erasure) -> list[Line]:
         lines.append(await _from_spools(erasure))
     if erasure.config.memory.files is not None:
         lines.append(_line("files", lambda: _from_files(erasure)))
+    if _asides(erasure.config):
+        lines.append(_line("aside", lambda: _from_asides(erasure)))
     return lines
 
 
@@ -212,7 +171,7 @@ def _line(place: str, work: Callable[[], str]) -> Line:
 def _from_database(erasure: Erasure) -> str:
     config, marks = erasure.config, [mark_of(scope) for scope in (*erasure.scopes.ids, *erasure.named)]
     if erasure.has_postgres:
-        with _connected(config) as connection:
+        with whom.connected(config) as connection:
             erasure.scopes = found = erasing.erase_postgres(connection, erasure.wanted, erasure.named)
             erasure.marks = _marks(connection, "%s", [*marks, *map(mark_of, found.ids)])
         return f"{_told(found)}{_VACUUMED}" if found.ids else ""
@@ -233,7 +192,18 @@ def _marks(connection: Any, parameter: str, marks: Sequence[bytes]) -> Found:
 
 
 def _told(found: Scopes) -> str:
-    return ", ".join([f"{len(found.ids)} scopes", *(f"{rows} {table}" for table, rows in found.rows.items() if rows)])
+    counted = _counted(found)
+    return f"{len(found.ids)} scopes{', ' if counted else ''}{counted}"
+
+
+def _by_copy(found: Scopes) -> dict[str, int]:
+    """Returns how many rows of each copy there are, in the order of the copies."""
+    counts = {copy.name: sum(found.rows.get(table, 0) for table in copy.tables) for copy in COPIES}
+    return {name: rows for name, rows in counts.items() if rows}
+
+
+def _counted(found: Scopes) -> str:
+    return ", ".join(f"{rows} {name}" for name, rows in _by_copy(found).items())
 
 
 def _from_answers(erasure: Erasure) -> str:
@@ -244,8 +214,29 @@ def _from_answers(erasure: Erasure) -> str:
 
 def _from_files(erasure: Erasure) -> str:
     assert erasure.config.memory.files is not None
-    gone = memory_files.erased(erasure.config.memory.files.path, erasure.wanted)
-    return f"{gone} folder{'' if gone == 1 else 's'}" if gone else ""
+    root = erasure.config.memory.files.path
+    held = memory_files.held(root, erasure.wanted)
+    gone = memory_files.erased(root, erasure.wanted)
+    kinds = ", ".join(f"{count} {kind}" for kind, count in held.items())
+    return f"{gone} folder{'' if gone == 1 else 's'}{': ' if kinds else ''}{kinds}" if gone else ""
+
+
+def _asides(config: Config) -> list[Path]:
+    """Returns the folders that restores of backups have put aside."""
+    files = config.memory.files
+    return [*asides(config.storage.path), *([] if files is None else asides(files.path))]
+
+
+def _from_asides(erasure: Erasure) -> str:
+    gone = 0
+    for folder in _asides(erasure.config):
+        if (path := folder / DATABASE).is_file():
+            with storage_errors(path):
+                gone += len(erasing.erase_sqlite(path, erasure.wanted).ids)
+        if (path := folder / ANSWERS / diskcache.core.DBNAME).is_file():
+            gone += erasing.erase_answers(path, erasure.wanted)
+        gone += memory_files.erased(folder, erasure.wanted)
+    return f"{gone} scopes, answers and folders in what restores put aside" if gone else ""
 
 
 async def _from_redis(erasure: Erasure, before: Line | None = None) -> Line:
@@ -255,7 +246,7 @@ async def _from_redis(erasure: Erasure, before: Line | None = None) -> Line:
     try:
         gone = await redis.erase(
             erasure.config.shared,
-            _secret(erasure.config),
+            whom.secret(erasure.config),
             erasure.wanted,
             found=erasure.marks,
             scopes=[base_of(scope) for scope in (*erasure.scopes.ids, *erasure.named)],

@@ -6,7 +6,9 @@ restore     brings back the lines whose deletion waits
 """
 
 import asyncio
+import os
 import time
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -16,8 +18,11 @@ from pathlib import Path
 
 from proxy.cli.remembered import Command, Memory, Refused, tell
 from proxy.files import journal, serving
+from proxy.files.aside import ASIDE
 from proxy.files.desk_syncing import DeskSyncing, desk_files
 from proxy.files.folder import Folder
+from proxy.files.history import HISTORY
+from proxy.files.layout import LOCK, SESSIONS
 from proxy.files.looking import owners
 from proxy.files.merging import Deletions
 from proxy.files.names import folder_of
@@ -171,6 +176,31 @@ async def restored(memory: Memory, scope: str, until: float) -> None:
         except Unusable as error:
             raise Refused(f"it was brought back, but not in the files: {error}") from None
         await syncs.sync(scope)
+
+
+def held(root: Path, wanted: Callable[[str], bool]) -> dict[str, int]:
+    """Returns how many files of each kind people have."""
+    kinds: Counter[str] = Counter(_kind(name) for _, name, _ in files_of(root, wanted))
+    return {kind: kinds[kind] for kind in ("files", "older texts", "tapes", "put aside") if kinds[kind]}
+
+
+def _kind(name: str) -> str:
+    first, *_ = name.split("/")
+    return {HISTORY: "older texts", SESSIONS: "tapes", ASIDE: "put aside"}.get(first, "files")
+
+
+def files_of(root: Path, wanted: Callable[[str], bool]) -> Iterator[tuple[str, str, Path]]:
+    """Yields folder, name and place of every file of people, older texts, tapes and what was put aside included. Links
+    are not followed."""
+    for folder, scope in sorted(owners(root).items()):
+        if not wanted(scope):
+            continue
+        for place, folders, names in os.walk(root / folder):
+            folders.sort()
+            for name in sorted(names):
+                path = Path(place) / name
+                if path.is_file() and not path.is_symlink() and name != LOCK:
+                    yield folder, path.relative_to(root / folder).as_posix(), path
 
 
 def erased(root: Path, wanted: Callable[[str], bool]) -> int:

@@ -13,7 +13,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import NoReturn
 
-from proxy.cli import backup, check_config, completion, doctor, erase, keys, memory, serving
+from proxy.cli import backup, check_config, completion, doctor, erase, export, keys, memory, serving
 from proxy.cli import db as database
 from proxy.observe import logs
 
@@ -233,6 +233,7 @@ GROUPS: tuple[tuple[str, tuple[Command, ...]], ...] = (
                 _add_memory,
                 is_configured=False,
             ),
+            Command("export", "everything that is kept of an end user, from every place, as files", export.add_options),
             Command("erase", "erase an end user from everything that is kept, with a report", erase.add_options),
             Command("backup", "all that is kept, in one file; while proxies serve", backup.add_backup),
             Command("restore", "put back what `backup` has written", backup.add_restore),

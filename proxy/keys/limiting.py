@@ -158,7 +158,8 @@ def _added(buckets: list[Bucket]) -> KeySums:
     """Returns the sums of buckets as those of a key."""
     sums = [each.sums for each in buckets]
     tokens = sum(each.tokens_billed + each.tokens_completion for each in sums)
-    return KeySums(sum(each.requests for each in sums), tokens, sum(each.cost + each.unmanaged_cost for each in sums))
+    dollars = sum(each.cost - each.quality + each.unmanaged_cost for each in sums)
+    return KeySums(sum(each.requests for each in sums), tokens, dollars)
 
 
 def refused(refusal: Refusal, whose: Whose, room: Standing) -> TooMany | OutOfQuota:

@@ -20,6 +20,7 @@ from proxy.storage.base import OTHER
 from proxy.storage.database import DatabaseState, Shared
 from proxy.types import LedgerRow, Sums, Trail
 from proxy.types.curation import OutcomeLine
+from proxy.types.quality import COMPARING
 
 LONGEST_MODEL = 100  # characters
 BEAT = 0.5  # seconds between two measurements of the event loop's lag
@@ -225,6 +226,10 @@ class Metrics(Catalogue):
         add, observe = self.tally.add, self.tally.observe
         model = self.model(row.model, served=200 <= row.status < 300)
         measured = "true" if row.measured else "false"
+        if row.reuse_reason in COMPARING:  # no client's: nothing of it counts but what it cost
+            add(self.reuse, 1, "exact", row.reuse_reason)
+            add(self.cost, row.cost, row.upstream, model)
+            return
         add(self.requests, 1, row.upstream, model, row.source, row.outcome)
         for kind, count in (
             ("sent", row.tokens_sent),

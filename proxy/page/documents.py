@@ -27,7 +27,7 @@ HOME = "deploy/docs"  # its documents stand at the root of /ui/docs
 LISTED = (
     *("index.md", "how-it-works.md", "clients.md", "http.md", "memory.md", "page.md", "configuration.md"),
     *("operations.md", "measured.md", "limits.md", "notes.md", "deploy/README.md", "grafana/README.md"),
-    *("grafana/METRICS.md", "CHANGELOG.md"),
+    *("grafana/METRICS.md", "SECURITY.md", "CHANGELOG.md"),
 )
 # Titles that say too little in that list.
 _TITLES = {"deploy/README.md": "Deploying", "grafana/README.md": "Grafana", "CHANGELOG.md": "Changes"}

@@ -25,6 +25,8 @@ spool.py         writes that wait on disk for a database that cannot take them
 retention.py     the job in the background that lets a database forget
 erasures.py      erasures of end users, as a process that serves knows them
 erasing.py       what there is to erase of an end user, place by place
+copies.py        every copy of what is kept of a person: where, for how long, what erases and exports it
+exporting.py     what stands outside of the database of end users, for an export
 backup.py        backups of a storage folder, made while proxies serve
 restoring.py     the way of a backup back into a storage folder
 copying.py       the copy of an SQLite storage folder into a PostgreSQL database

@@ -65,6 +65,11 @@ def restore(source: Path, folder: Path, files: Path | None, *, now: float) -> Re
     return Restored(manifest, aside, files_aside, 0 if files is not None else manifest.files, erased)
 
 
+def asides(folder: Path) -> list[Path]:
+    """Returns what restores have put aside of a storage folder, or of a folder of memory's files, oldest first."""
+    return sorted((*folder.glob(f"{_ASIDE}*"), *folder.parent.glob(f"{folder.name}.{_ASIDE}*")))
+
+
 def _workplace(stack: ExitStack, folder: Path) -> Path:
     """Returns a new folder beside what it will replace, so that renaming is enough; it is gone at the end."""
     made = Path(tempfile.mkdtemp(prefix=_FRESH, dir=folder))

@@ -22,6 +22,9 @@ Reason: TypeAlias = Literal[
     "judge",
 ]
 
+# Reasons of rows of the ledger that comparing has made: requests as they were, and questions to the judge.
+COMPARING = frozenset({"quality", "quality_judge"})
+
 
 @dataclass(frozen=True, slots=True)
 class Said:

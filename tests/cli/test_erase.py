@@ -1,13 +1,18 @@
 """`olvido erase`: whom it means, what it asks and tells, and its status. Beside proxies: tests/e2e/test_erase.py."""
 
 import asyncio
+import json
+import shutil
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from proxy.cli import erase, main
+from proxy.files.names import folder_of
 from proxy.http.access import Authenticator
 from proxy.storage.folder import tenant_secret
 from proxy.storage.opening import DATABASE
@@ -127,3 +132,42 @@ def test_a_database_that_is_away_is_a_place_that_cannot_be_reached(kept: Kept, m
     assert "PostgreSQL  not reached  PostgreSQL: " in out
     assert "spool       nothing" in out
     assert "secret123" not in out + complaint
+
+
+def test_the_report_is_json_for_programs_and_tells_copies_and_places(kept: Kept) -> None:
+    assert kept("--user", "ana", "--json")[0] == 2  # it asks nothing
+    status, out, _ = kept("--user", "ana", "--json", "--yes")
+    told = json.loads(out)
+    assert (status, told["is_whole"]) == (0, True)
+    assert told["rows"] == {"facts": 2}
+    assert [each["place"] for each in told["places"]] == ["SQLite", "answers"]
+    assert told["scopes"] == sorted([f"{kept.tenant}/ana", f"{OTHER}/ana"])
+    assert "backups" in told["elsewhere"]
+
+
+def test_files_are_told_by_kind(kept: Kept, tmp_path: Path) -> None:
+    root = tmp_path / "memory"
+    scope = f"{kept.tenant}/ana"
+    own = root / folder_of(scope)
+    for place in ("MEMORY.md", ".history/000001-20260101T000000-MEMORY-1.md", "snapshots/trip.md"):
+        (own / place).parent.mkdir(parents=True, exist_ok=True)
+        (own / place).write_text("words", encoding="utf-8")
+    (own / ".olvido.json").write_text(json.dumps({"scope": scope}), encoding="utf-8")
+    kept.file.write_text(f"{kept.file.read_text()}memory: {{files: {{path: {root}}}}}\n", encoding="utf-8")
+    status, out, _ = kept("--user", "ana", "--yes")
+    assert status == 0
+    assert "1 folder: 3 files, 1 older texts" in out
+    assert not own.exists()
+
+
+def test_what_a_restore_put_aside_is_erased_as_well(kept: Kept) -> None:
+    aside = kept.folder / "aside-20260101-000000"
+    aside.mkdir()
+    shutil.copy(kept.folder / DATABASE, aside / DATABASE)
+    status, out, _ = kept("--user", "ana", "--yes")
+    assert status == 0
+    assert "aside    erased       2 scopes" in out
+    with closing(sqlite3.connect(aside / DATABASE)) as older:
+        names = {name for (name,) in older.execute("SELECT name FROM scopes")}
+    assert not any(name.endswith("/ana") for name in names)
+    assert f"{kept.tenant}/beto" in names

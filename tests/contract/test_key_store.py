@@ -142,6 +142,14 @@ class TestKeyStore:
         day = int(NOON // DAY)
         assert await house.keys.sums(TENANT, day, day) == KeySums(1, 0, 0.0, 0.5)
 
+    async def test_requests_that_compare_answers_take_nothing_of_a_keys_budget(self, house: House) -> None:
+        for reason in ("quality", "quality_judge"):
+            row = ledger_row(request_id=reason, scope=f"{TENANT}/", at=NOON, reuse_reason=reason, cost=0.5)
+            house.ledger.append(replace(row, cost_saved=0.0))
+        await house.ledger.flush()
+        day = int(NOON // DAY)
+        assert await house.keys.sums(TENANT, day, day) == KeySums()
+
 
 async def test_a_storage_that_keeps_nothing_says_so() -> None:
     keys = SqliteKeys(NoDatabase())

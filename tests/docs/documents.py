@@ -9,7 +9,7 @@ from typing import Any
 from proxy.page.markdown import headings, tokens
 
 ROOT = Path(__file__).parents[2]
-KEPT = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")
+KEPT = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")
 FOLDERS = ("deploy", "grafana")
 
 

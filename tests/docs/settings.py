@@ -136,7 +136,7 @@ def _default(given: Mapping[str, Any], schema: Mapping[str, Any], *, hides: bool
     if value is None or (hides and value):
         return _INHERITED if given.get("inherits") else "absent"
     if _is_duration(schema):
-        return f"`{_duration(value)}`"
+        return f"`{duration(value)}`"
     if isinstance(value, list):
         return (
             " ".join(f"`{_scalar(each)}`" if not isinstance(each, dict) else f"`{each['name']}`" for each in value)
@@ -153,7 +153,8 @@ def _scalar(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _duration(seconds: float) -> str:
+def duration(seconds: float) -> str:
+    """A duration as the configuration has it."""
     for size, unit in _UNITS:
         if seconds >= size and seconds % size == 0:
             return f"{seconds / size:g}{unit}"

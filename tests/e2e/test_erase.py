@@ -149,6 +149,16 @@ def test_nothing_of_an_end_user_stays_and_nothing_comes_back(
     wait_until_written(deployment)
     before = deployment.kept().lower().count(WORDS[BETO].encode())
 
+    # What is exported while they serve is of this end user, from every place, and of nobody else.
+    to = deployment.storage.parent / "of ana"
+    assert main(["export", "--config", str(deployment.file), "--user", ANA, "--to", str(to)]) == 0
+    for name in ("sessions", "requests", "contents", "facts", "turns", "answers"):
+        exported = (to / f"{name}.jsonl").read_bytes().lower()
+        assert ANA.encode() in exported, name
+        assert WORDS[ANA].encode() in exported or name in ("sessions", "requests"), name
+    every = b"".join(path.read_bytes() for path in to.rglob("*") if path.is_file()).lower()
+    assert every.count(WORDS[BETO].encode()) == every.count(BETO.encode()) == 0
+
     # One request that begins before the erasure, and ends after it.
     with ThreadPoolExecutor(1) as thread:
         held = {"x-olvido-user": ANA, "x-olvido-session": "late", "x-demo-fault": "slow-first-byte"}

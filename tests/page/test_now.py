@@ -51,7 +51,7 @@ def test_what_is_nothing_has_no_tile(page: Page, proxy: Open) -> None:
     totals = proxy.api("summary")["totals"]
     for name, tile in (
         ("over_budget", "Over budget"),
-        ("failed_open", "Failed open"),
+        ("failed_open", "Passed unmanaged"),
         ("reused_intent", "Intent hits"),
     ):
         assert (tile in shown) == bool(totals[name])

@@ -161,7 +161,7 @@ def test_of_a_reused_answer_it_says_so_and_that_nothing_was_sent(page: Page, tal
 
 def test_it_leads_to_its_session(page: Page, talked: Talked) -> None:
     page.open(f"#/request/{talked.last}")
-    page.tab.get_by_role("link", name=SESSION).click()
+    page.tab.locator(f"a[title='{SESSION}']").click()
     page.tab.wait_for_selector(".view-session h1")
 
 

@@ -33,55 +33,55 @@ Row = tuple[Kind, Cause, float, float | None, int, dict[str, Any] | None, str | 
 ROWS: list[Row] = [
     ("dearer", "recalled", -0.0001, None, 2_561, HALF, None,
      "0.01 ¢ dearer than pass-through now, because 2,561 tokens were recalled; the conversation so far is 50% cheaper.",
-     ("0,01 ¢ más caro que el paso directo por ahora, porque se recordaron 2.561 tokens; hasta aquí la conversación es"
-     " un 50 % más barata.")),
+     ("0,01 ¢ más caro que el envío directo por ahora, porque se recordaron 2.561 tokens; hasta ahora la conversación"
+     " es un 50 % más barata.")),
     ("dearer", "rewritten", -0.02, -0.1, 1, so(1.5, 1.0), "warn",
      ("2 ¢ (10%) dearer than pass-through now, because 1 token that the provider had cached was billed anew after a"
      " fold; the conversation so far is 50% dearer."),
-     ("2 ¢ (10 %) más caro que el paso directo por ahora, porque tras un pliegue se volvió a cobrar 1 token que el"
-     " proveedor tenía en caché; hasta aquí la conversación es un 50 % más cara.")),
+     ("2 ¢ (10 %) más caro que el envío directo por ahora, porque tras un pliegue se volvió a cobrar 1 token que el"
+     " proveedor tenía en caché; hasta ahora la conversación es un 50 % más cara.")),
     ("dearer", "remembered", -0.0012, -0.04, 14, None, "warn",
      "0.12 ¢ (4%) dearer than pass-through now, because memory added 14 tokens of summaries and facts.",
-     "0,12 ¢ (4 %) más caro que el paso directo por ahora, porque la memoria sumó 14 tokens de resúmenes y hechos."),
+     "0,12 ¢ (4 %) más caro que el envío directo por ahora, porque la memoria sumó 14 tokens de resúmenes y hechos."),
     ("dearer", "desk", -0.0012, -0.04, 30, so(1.0, 1.0), None,
      ("0.12 ¢ (4%) dearer than pass-through now, because the model's own memory added 30 tokens; the conversation so"
      " far costs the same as well."),
-     ("0,12 ¢ (4 %) más caro que el paso directo por ahora, porque la memoria propia del modelo sumó 30 tokens; hasta"
-     " aquí la conversación también cuesta lo mismo.")),
+     ("0,12 ¢ (4 %) más caro que el envío directo por ahora, porque la memoria propia del modelo sumó 30 tokens; hasta"
+     " ahora la conversación también cuesta lo mismo.")),
     ("dearer", "other", -0.00001, None, 0, None, "warn",
-     "0.001 ¢ dearer than pass-through now.", "0,001 ¢ más caro que el paso directo por ahora."),
+     "0.001 ¢ dearer than pass-through now.", "0,001 ¢ más caro que el envío directo por ahora."),
     ("cheaper", "left-out", 0.25, 0.5, 3_013, None, "accent",
      "25 ¢ (50%) cheaper than pass-through, because 3,013 tokens were left out.",
-     "25 ¢ (50 %) más barato que el paso directo, porque se omitieron 3.013 tokens."),
+     "25 ¢ (50 %) más barato que el envío directo, porque se omitieron 3.013 tokens."),
     ("cheaper", "other", 3.5, None, 0, None, "accent",
-     "$3.50 cheaper than pass-through.", "$3,50 más barato que el paso directo."),
+     "$3.50 cheaper than pass-through.", "$3,50 más barato que el envío directo."),
     ("same", "untouched", 0, 0, 0, so(0.9, 0.9), None,
      "Costs the same as pass-through, since it was sent as it came; the conversation so far costs the same as well.",
-     ("Cuesta lo mismo que el paso directo, porque se envió tal como vino; hasta aquí la conversación también cuesta lo"
-     " mismo.")),
+     ("Cuesta lo mismo que el envío directo, porque se envió tal como llegó; hasta ahora la conversación también"
+     " cuesta lo mismo.")),
     ("same", "metered", 0, 0, 60, None, None,
      "Costs the same as pass-through, since context management only measures here; it would have left out 60 tokens.",
-     "Cuesta lo mismo que el paso directo, porque aquí la gestión de contexto solo mide; habría omitido 60 tokens."),
+     "Cuesta lo mismo que el envío directo, porque acá la gestión de contexto solo mide; habría omitido 60 tokens."),
     ("same", "metered", 0, 0, -5, None, None,
      "Costs the same as pass-through, since context management only measures here; it would have left nothing out.",
-     "Cuesta lo mismo que el paso directo, porque aquí la gestión de contexto solo mide; no habría omitido nada."),
+     "Cuesta lo mismo que el envío directo, porque acá la gestión de contexto solo mide; no habría omitido nada."),
     ("same", "fail-open", 0, 0, 0, None, None,
      "Costs the same as pass-through: a stage of ours failed, so it went through unmanaged.",
-     "Cuesta lo mismo que el paso directo: falló una etapa nuestra y pasó sin gestionar."),
+     "Cuesta lo mismo que el envío directo: falló una etapa nuestra y pasó sin gestionar."),
     ("same", "unmanaged", 0, 0, 0, None, None,
      "Costs the same as pass-through, since requests to this route go through unmanaged.",
-     "Cuesta lo mismo que el paso directo, porque los pedidos a esta ruta pasan sin gestionar."),
+     "Cuesta lo mismo que el envío directo, porque los pedidos a esta ruta pasan sin gestionar."),
     ("same", "over-budget", 0, 0, 0, None, None,
      "Costs the same as pass-through: it exceeds its limit, and nothing could be left out.",
-     "Cuesta lo mismo que el paso directo: supera su límite y no había nada que omitir."),
+     "Cuesta lo mismo que el envío directo: supera su límite y no había nada que omitir."),
     ("reused", "exact", 0.0042, 1, 900, HALF, "accent",
      "Free, since an identical request had been answered before; 0.42 ¢ saved; the conversation so far is 50% cheaper.",
-     ("Gratis, porque ya se había respondido un pedido idéntico; ahorró 0,42 ¢; hasta aquí la conversación es un 50 %"
+     ("Gratis, porque ya se había respondido un pedido idéntico; ahorró 0,42 ¢; hasta ahora la conversación es un 50 %"
      " más barata.")),
     ("reused", "intent", 0, None, 900, so(0, 0), "accent",
      ("Free, since the same question had been answered before, in other words; 900 tokens saved; the conversation so"
      " far has sent 50% fewer tokens."),
-     ("Gratis, porque ya se había respondido la misma pregunta con otras palabras; ahorró 900 tokens; hasta aquí la"
+     ("Gratis, porque ya se había respondido la misma pregunta con otras palabras; ahorró 900 tokens; hasta ahora la"
      " conversación envió un 50 % menos de tokens.")),
     ("own", "command", 0, None, 0, None, None,
      "Free: a command, which the proxy answered itself.", "Gratis: es una orden que respondió el propio proxy."),
@@ -98,16 +98,16 @@ ROWS: list[Row] = [
     ("unpriced", "left-out", 0, None, 600, so(0, 0, 100, 150), None,
      ("600 tokens fewer than pass-through; this upstream has no price, so no money can be told; the conversation so far"
      " has sent 50% more tokens."),
-     ("600 tokens menos que con el paso directo; este proveedor no tiene precio configurado, así que no se puede hablar"
-     " de dinero; hasta aquí la conversación envió un 50 % más de tokens.")),
+     ("600 tokens menos que con el envío directo; este proveedor no tiene precio configurado, así que no se puede"
+     " hablar de dinero; hasta ahora la conversación envió un 50 % más de tokens.")),
     ("unpriced", "remembered", 0, None, 1, so(0, 0, 100, 100), None,
      ("Memory added 1 token; this upstream has no price, so no money can be told; the conversation so far has sent as"
      " many."),
      ("La memoria sumó 1 token; este proveedor no tiene precio configurado, así que no se puede hablar de dinero; hasta"
-     " aquí la conversación envió la misma cantidad.")),
+     " ahora la conversación envió la misma cantidad.")),
     ("unpriced", "untouched", 0, None, 0, None, None,
      "As many tokens as pass-through; this upstream has no price, so no money can be told.",
-     ("Tantos tokens como con el paso directo; este proveedor no tiene precio configurado, así que no se puede hablar"
+     ("Tantos tokens como con el envío directo; este proveedor no tiene precio configurado, así que no se puede hablar"
      " de dinero.")),
 ]  # fmt: skip
 NAMES = ("kind", "cause", "dollars", "share", "tokens", "so_far")

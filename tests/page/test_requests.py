@@ -49,7 +49,7 @@ def test_a_row_says_what_was_asked_and_leads_to_its_request(page: Page, rows: An
 def test_filters_stand_in_the_address_and_stay(page: Page, rows: Any, proxy: Open) -> None:
     page.open("#/requests", ready="tbody tr")
     assert len(rows()) > len(TURNS)
-    page.tab.get_by_label("What became of it").select_option("exact")
+    page.tab.get_by_label("Outcome").select_option("exact")
     page.tab.wait_for_function("() => document.querySelectorAll('.view-requests tbody tr').length === 1")
     assert rows() == ["What is the capital of Australia?"]
     assert page.tab.url.endswith("#/requests?what=exact")
@@ -70,7 +70,7 @@ def test_filters_stand_in_the_address_and_stay(page: Page, rows: Any, proxy: Ope
     )
     page.tab.get_by_label("Time").select_option("span")
     page.tab.get_by_label("To", exact=True).fill("2001-01-01T00:00")
-    page.tab.wait_for_selector("text=No request is like that.")
+    page.tab.wait_for_selector("text=No request matches.")
 
 
 def test_what_was_said_is_searched(page: Page, rows: Any) -> None:
@@ -80,7 +80,7 @@ def test_what_was_said_is_searched(page: Page, rows: Any) -> None:
     page.tab.wait_for_function("() => document.querySelectorAll('.view-requests tbody tr').length === 1")
     assert rows()[0].startswith("I have decided to take the train")
     search.fill("nobody has said this")
-    page.tab.wait_for_selector("text=No request is like that.")
+    page.tab.wait_for_selector("text=No request matches.")
     assert page.text(".view-head [role=status]") == "0 requests"
 
 
@@ -138,7 +138,7 @@ def test_keys_move_through_rows_open_one_search_and_go_back(page: Page, rows: An
     page.tab.keyboard.press("/")
     page.tab.keyboard.type("jk/")
     assert page.tab.evaluate("document.activeElement.value") == "jk/"
-    page.tab.wait_for_selector("text=No request is like that.")
+    page.tab.wait_for_selector("text=No request matches.")
     page.tab.keyboard.press("Escape")
     page.tab.keyboard.press("Escape")
     assert page.tab.evaluate("document.activeElement.localName") != "input"

@@ -182,6 +182,8 @@ async def test_its_cost_is_a_row_of_the_ledger_that_counts_against_savings(upstr
         assert mirrored.cost_saved == 0
         day = await services.storage.accounts.buckets(0, 4e9, 60)
         assert sum(bucket.sums.quality for bucket in day) == pytest.approx(expected)
+        assert sum(bucket.sums.requests for bucket in day) == 2  # the client's own
+        assert total(services, "olvido_requests_total") == 2
         assert await services.storage.quality.spent(mirrored.at) == pytest.approx(expected)
 
 

@@ -13,7 +13,7 @@ flights.py     single flight across processes
 sessions.py    open turns, last reuses, throttle, logouts
 counters.py    counts of what is limited: by the minute, and under way
 hot.py         hot contexts of conversations
-erasing.py     end users erased
+erasing.py     end users erased; exporting.py their answers, for an export
 learnt.py      calibrations, evidence of prefix caches, hit rates, breakers of upstreams
 
 The client library is imported only where the configuration has a section `shared`.

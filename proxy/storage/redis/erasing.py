@@ -43,42 +43,43 @@ async def _erase(
     link: AbstractConnection, names: Connection, wanted: Wanted, found: Found, scopes: list[str], partitions: list[str]
 ) -> int:
     news = encode_news("", NEWS, [[number, mark] for number, mark in found])
-    await _call(link, "PUBLISH", names.channel, news)
+    await call(link, "PUBLISH", names.channel, news)
     prefix = names.prefix.encode()
     flights: list[bytes] = []
     gone = 0
     cursor = b"0"
     while True:
-        cursor, keys = await _call(link, "SCAN", cursor, "MATCH", prefix + b"*", "COUNT", 500)
+        cursor, keys = await call(link, "SCAN", cursor, "MATCH", prefix + b"*", "COUNT", 500)
         for key in keys:
             kind = key[len(prefix) :].partition(b":")[0]
             if kind == b"flight" and key.count(b":") > prefix.count(b":") + 1:
                 flights.append(key)
             value = await _value(link, kind, key)
             if value is not None and (scope := whose(value)) is not None and wanted(base_of(scope)):
-                gone += await _call(link, "DEL", key)
+                gone += await call(link, "DEL", key)
                 scopes.append(base_of(scope))
         if cursor == b"0":
             break
     for scope in {*scopes, *map(base_of, scopes)}:
-        gone += await _call(link, "DEL", names.key("hot keys", scope))
+        gone += await call(link, "DEL", names.key("hot keys", scope))
     for partition in partitions:
-        gone += await _call(link, "DEL", names.key("window", partition))
-        await _call(link, "HDEL", names.key("stopped"), partition)
+        gone += await call(link, "DEL", names.key("window", partition))
+        await call(link, "HDEL", names.key("stopped"), partition)
     # What a flight brought does not say whose it is, and is kept for a moment.
     until = asyncio.get_running_loop().time() + KEPT + 1.0
     while flights and asyncio.get_running_loop().time() < until:
-        flights = [key for key in flights if await _call(link, "EXISTS", key)]
+        flights = [key for key in flights if await call(link, "EXISTS", key)]
         await asyncio.sleep(0.1 if flights else 0)
     return gone
 
 
 async def _value(link: AbstractConnection, kind: bytes, key: bytes) -> object:
     if kind in _RECORDS:
-        return await _call(link, "GET", key)
-    return await _call(link, "HGET", key, "context") if kind == b"hot" else None
+        return await call(link, "GET", key)
+    return await call(link, "HGET", key, "context") if kind == b"hot" else None
 
 
-async def _call(link: AbstractConnection, *command: str | bytes | int) -> Any:
+async def call(link: AbstractConnection, *command: str | bytes | int) -> Any:
+    """Returns the reply to a command. Raises RedisError."""
     await link.send_command(*command, check_health=False)
     return await link.read_response(timeout=math.inf, disconnect_on_error=False)

@@ -12,6 +12,7 @@ from proxy.storage.keys import Version
 from proxy.storage.pending import KEYS, Write
 from proxy.storage.transactions import carried_out
 from proxy.types.keys import ApiKey, KeySums, Limits
+from proxy.types.quality import COMPARING
 
 COLUMNS = ("id", "name", "hash", "team", "limits", "created_at", "revoked_at", "last_used_at")
 # A keyed hash is the name of a tenant; rows of scopes that no upstream has answered have another one.
@@ -31,10 +32,12 @@ _LISTED = ", ".join(f"coalesce(sum({name}), 0)" for name in SUMMED)
 SUMS = f"SELECT {_LISTED} FROM key_sums WHERE tenant = :tenant AND day BETWEEN :since AND :until"  # noqa: S608 (same)
 SUMS_BY_TENANT = f"SELECT tenant, {_LISTED} FROM key_sums WHERE day BETWEEN :since AND :until GROUP BY tenant"  # noqa: S608 (same)
 # What a ledger row adds to them. A column, and the same of the other kind's rows, has its table's name before it.
+# Requests that compare answers are ours, and no part of a key's budget.
+_OURS = f"reuse_reason IN ({', '.join(map(repr, sorted(COMPARING)))})"
 MEASURES = (
-    "1",
-    "CASE WHEN source = 'upstream' THEN tokens_billed + tokens_completion ELSE 0 END",
-    "cost",
+    f"CASE WHEN {_OURS} THEN 0 ELSE 1 END",
+    f"CASE WHEN source = 'upstream' AND NOT {_OURS} THEN tokens_billed + tokens_completion ELSE 0 END",
+    f"CASE WHEN {_OURS} THEN 0 ELSE cost END",
     "cost_saved",
 )
 MORE = ", ".join(f"{name} = key_sums.{name} + excluded.{name}" for name in SUMMED)

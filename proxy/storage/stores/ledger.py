@@ -18,6 +18,7 @@ from proxy.storage.database import Database, Store
 from proxy.storage.pending import LEDGER, Apply, Write
 from proxy.types import MANAGED_ROUTE, LedgerRow, Sums, Trail
 from proxy.types.ledger import Mechanisms
+from proxy.types.quality import COMPARING
 
 # A field that is added to LedgerRow without a migration fails on the first row that is written or read.
 COLUMNS = tuple(field.name for field in fields(LedgerRow) if field.name != "scope")
@@ -39,10 +40,13 @@ def _if(condition: str, then: str, otherwise: str = "0") -> str:
 
 
 # What a row adds to each sum, in every database's SQL; `mechanisms` is JSON. A prompt that was not changed saved
-# nothing by context management. A request to another route counts in the sums that are named for it, no other.
+# nothing by context management. A request to another route counts in the sums that are named for it, no other; one of
+# ours that compares answers in no sum but its cost: it is no client's.
 _CHANGED = "mechanisms != '{}'"
 _OTHER = f"route != '{MANAGED_ROUTE}'"
-_OURS = f"route = '{MANAGED_ROUTE}'"
+_MANAGED = f"route = '{MANAGED_ROUTE}'"
+_COMPARES = f"reuse_reason IN ({', '.join(map(repr, sorted(COMPARING)))})"
+_OURS = f"{_MANAGED} AND NOT {_COMPARES}"
 _SENT = f"source = 'upstream' AND {_OURS}"
 _REUSED = "source != 'upstream'"
 _MEASURES: Mapping[str, str] = {
@@ -62,7 +66,7 @@ _MEASURES: Mapping[str, str] = {
     "tokens_reused": _if(_REUSED, "tokens_original + tokens_completion"),
     "tokens_reused_prompt": _if(_REUSED, "tokens_original"),
     "tokens_busted": "tokens_busted",
-    "cost": _if(_OURS, "cost"),
+    "cost": _if(_MANAGED, "cost"),
     "saved_exact": _if("source = 'exact'", "cost_saved"),
     "saved_intent": _if("source = 'intent'", "cost_saved"),
     "saved_context": _if(f"{_CHANGED} AND cost_saved > 0", "cost_saved"),
@@ -72,7 +76,7 @@ _MEASURES: Mapping[str, str] = {
     "overhead_seconds": _if(f"total_seconds > upstream_seconds AND {_OURS}", "total_seconds - upstream_seconds"),
     "unmanaged": _number(_OTHER),
     "unmanaged_cost": _if(_OTHER, "cost"),
-    "quality": _if("reuse_reason IN ('quality', 'quality_judge')", "cost"),
+    "quality": _if(_COMPARES, "cost"),
 }
 SUMS = tuple(each.name for each in fields(Sums))
 # A sum without a measure fails at once.

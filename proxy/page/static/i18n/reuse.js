@@ -44,7 +44,7 @@ export default {
     "reuse.exact.saved": "Ahorro por reúso exacto",
     "reuse.intent.saved": "Ahorro por intención",
     "reuse.none": "Todavía no hay nada que comparar.",
-    "reuse.none.how": "Cuando alguien pregunta lo que ya se preguntó, con otras palabras, las dos preguntas quedan aquí lado a lado: si se volvió a dar la respuesta anterior y, si no, por qué.",
+    "reuse.none.how": "Cuando alguien pregunta lo que ya se preguntó, con otras palabras, las dos preguntas quedan acá lado a lado: si se volvió a dar la respuesta anterior y, si no, por qué.",
     "reuse.none.example": "Probalo: preguntá “¿Cómo activo el modo oscuro en el teléfono?” y después “Hola, ¿cómo activo el modo oscuro en el teléfono?”, cada una como conversación aparte.",
     "reuse.nothing": "Ninguno de estos.",
     "reuse.entry": "Solo las líneas de una respuesta recordada.",

@@ -5,9 +5,10 @@ import { api } from "../lib/api.js";
 import { clear, h } from "../lib/dom.js";
 import { count, decimal, moment, money, seconds, time } from "../lib/format.js";
 import { register, t, tn } from "../lib/i18n.js";
+import { sessionLink } from "../lib/names.js";
 import { badge, bars, copyButton, delta, stat, tick, when } from "../lib/parts.js";
 import { href } from "../lib/route.js";
-import { badges, word } from "../lib/rows.js";
+import { badges, isManaged, word } from "../lib/rows.js";
 import { scopeLabel } from "../lib/store.js";
 import { table } from "../lib/table.js";
 import { tabs } from "../lib/tabs.js";
@@ -19,6 +20,7 @@ import { breakEven, story } from "./request_why.js";
 register(dictionary);
 export const title = "request.title";
 
+const ASKED = 160; // characters of a question in the heading
 let lastTab = "before"; // of the request that was looked at before
 
 export async function show(root, ctx) {
@@ -28,7 +30,7 @@ export async function show(root, ctx) {
   const entry = row.source === "intent" ? await reuseEntry(row, ctx) : null;
   const why = h("div", { class: "why-parts" }, story(row, entry), row.trail?.break_even ? breakEven(row.trail) : mechanisms(row));
   const more = details(found, row, entry);
-  clear(root, heading(row), h("p", { class: ["verdict", tone(found.verdict)] }, sentence(found.verdict)), figures(row), tries(found.attempts, row));
+  clear(root, heading(found), h("p", { class: ["verdict", tone(found.verdict)] }, sentence(found.verdict)), figures(row), tries(found.attempts, row));
   if (found.has_content) {
     const [sent, got] = [before(found.messages), after(found, row)];
     const parts = [
@@ -80,24 +82,37 @@ async function reuseEntry(row, ctx) {
 
 // --- what it was ---------------------------------------------------------------------------------------------------
 
-function heading(row) {
+function heading({ request: row, messages, session_question: first }) {
   const part = (label, ...value) => h("div", h("dt", { class: "sr-only" }, label), h("dd", { title: label }, value));
+  const asked = messages.findLast((each) => each.role === "user" && each.text)?.text;
+  const conversation = sessionLink({ ...row, session_question: first }, { class: "cut session-link" });
   return h(
     "div",
     { class: "stack request-head" },
-    h("div", { class: "view-head" }, h("h1", t("request.title")), h("span", { class: "row" }, h("code", { class: "tag break" }, row.request_id), copyButton(row.request_id))),
+    h(
+      "div",
+      { class: "view-head" },
+      h("h1", { class: "asked", title: asked ?? null }, asked ? oneLine(asked) : t("request.title")),
+      h("span", { class: "row" }, h("code", { class: "tag break" }, row.request_id), copyButton(row.request_id)),
+    ),
     h(
       "dl",
       { class: "row request-facts" },
       part(t("rows.what"), badges(row)),
       part(t("request.at"), moment(row.at), " · ", when(row.at)),
-      part(t("request.session"), h("a", { href: href("session", row.session, { scope: row.scope }) }, row.session)),
-      part(t("request.model"), row.model),
+      isManaged(row) && part(t("request.session"), conversation),
+      part(t("request.model"), row.model || "–"),
       part(t("request.upstream"), row.upstream, row.stream && ` · ${t("request.streamed")}`, row.retries > 0 && ` · ${tn("request.retries", row.retries)}`),
       part(t("request.scope"), h("span", { class: "muted" }, scopeLabel(row.scope))),
     ),
   );
 }
+
+/** Its beginning: a question may be a whole document. */
+const oneLine = (text) => {
+  const line = text.slice(0, 400).replace(/\s+/g, " ").trim();
+  return line.length > ASKED ? `${line.slice(0, ASKED).trimEnd()}…` : line;
+};
 
 function figures(row) {
   const isReused = row.source !== "upstream";

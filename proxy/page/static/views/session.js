@@ -66,12 +66,12 @@ function settled({ requests, attempts }) {
     .map((row) => ({ ...row, tries: many.get(attempts[row.request_id])?.length ?? 1 }));
 }
 
-function heading({ session, scope, requests }) {
+function heading({ session, scope, question, requests }) {
   const [first, last] = [requests[0], requests.at(-1)];
   return h(
     "div",
     { class: "stack request-head" },
-    h("div", { class: "view-head" }, h("h1", t("session.title")), h("span", { class: "row" }, h("code", { class: "tag break" }, session), copyButton(session)), h("a", { class: "btn btn-small", href: href("desk", session, { scope }) }, t("session.desk"))),
+    h("div", { class: "view-head" }, h("h1", { class: "asked" }, question || t("session.title")), h("span", { class: "row" }, h("code", { class: "tag break" }, session), copyButton(session)), h("a", { class: "btn btn-small", href: href("desk", session, { scope }) }, t("session.desk"))),
     first && h("p", { class: "muted" }, t("session.since", { first: moment(first.at), last: moment(last.at) }), " · ", when(last.at), " · ", scopeLabel(scope)),
   );
 }
