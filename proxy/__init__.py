@@ -6,7 +6,8 @@ One capability, one room. Imports go down this list, never up:
     bench/        what the proxy costs on this machine, beside the least that it could
     demo/         an upstream that needs no key, and the conversation that `olvido demo` plays
     workers/      several processes that serve one port, and their supervisor
-    server.py     the process: sockets, signals, shutdown          app.py  its routes, pass-through, lifespan
+    server.py     the process: sockets, signals, shutdown          app.py  its routes, lifespan
+    api.py        handlers of the API: conversations, and the pass-through of all else
     admin/        the API for whoever runs the proxy                page/   the page that shows it, static files
     replay/       `olvido replay`: savings on requests that were made already
     services.py   the composition root: every part, built once from the configuration

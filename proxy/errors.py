@@ -10,6 +10,7 @@
     │   │   └── ForeignOrigin      403  …/foreign_origin
     │   ├── UnknownModel           404  …/model_not_found
     │   ├── UnknownRoute           404  …/unknown_url
+    │   ├── UnknownResponse        404  …/previous_response_not_found
     │   ├── UnknownSession         404  …/session_not_found
     │   ├── MethodNotAllowed       405  …/method_not_allowed
     │   ├── RequestTimeout         408  …/request_timeout
@@ -119,6 +120,13 @@ class UnknownRoute(BadRequest):
 
     status = 404
     code = "unknown_url"
+
+
+class UnknownResponse(BadRequest):
+    """No response of this id is kept, or not any more."""
+
+    status = 404
+    code = "previous_response_not_found"
 
 
 class UnknownSession(BadRequest):

@@ -14,6 +14,7 @@ import tiktoken
 from proxy.config import Config
 from proxy.config.upstreams import named_models, table
 from proxy.context.planner import Planner
+from proxy.conversation.identify import end_user
 from proxy.curation.arming import Arming
 from proxy.curation.concluding import Concluding
 from proxy.curation.doing import Doing
@@ -34,7 +35,7 @@ from proxy.memory.learn import Learner, Obedience
 from proxy.memory.library import Library
 from proxy.memory.vectors import VectorQueue
 from proxy.memory.warming import warm
-from proxy.observe.ledger import LedgerTotals
+from proxy.observe.ledger import KeyAccounts, LedgerTotals
 from proxy.observe.metrics import Metrics
 from proxy.observe.totals import ledger_name
 from proxy.observe.tracing import Tracing
@@ -47,6 +48,7 @@ from proxy.pipeline.memory_model import UpstreamMemoryModel
 from proxy.pipeline.mirror import Mirror
 from proxy.pipeline.own_requests import OwnRequests, UpstreamJudge, Verifier
 from proxy.pipeline.record import AnsweredScopes, Keep, Recorder
+from proxy.pipeline.rollout import Rollout
 from proxy.pipeline.unmanaged import Unmanaged
 from proxy.protocol.chat import Chains
 from proxy.reuse.intent import Intent
@@ -59,6 +61,7 @@ from proxy.storage.redis import shared_state
 from proxy.storage.shared import SharedState
 from proxy.tasks import Tasks
 from proxy.tokens import TokenCounter, load_tokenizer
+from proxy.types import LedgerRow
 from proxy.upstream.client import Router, Upstream
 
 # Two, so that parsing one large request does not hold up counting another; more would only compete for the cores.
@@ -96,10 +99,12 @@ async def build(
         executor=executor,
         tasks=tasks,
         metrics=metrics,
+        tracing=_tracing(config, metrics),
     )
     with suppress(StorageError):  # it is tried again
         await services.keys.look()
     services.keys.start(tasks)
+    await services.rollout.start()
     embedder.start()
     services.intent.start(tasks)
     if services.files is not None:
@@ -124,6 +129,13 @@ def _files(config: Config, storage: Storage, counter: TokenCounter, tasks: Tasks
     return Files(config.memory.files, storage, tasks, metrics.failed_open, desk, tape_mb=tools.tape_mb)
 
 
+def _expect(config: Config, metrics: Metrics) -> None:
+    """Begins the metrics of what is configured."""
+    metrics.expect({upstream.name: named_models(upstream) for upstream in config.upstreams})
+    if config.observe.users:
+        metrics.tell_users([end_user(name) for name in config.observe.users])
+
+
 def _tracing(config: Config, metrics: Metrics) -> Tracing | None:
     settings = config.observe.tracing
     if settings is None:
@@ -131,6 +143,36 @@ def _tracing(config: Config, metrics: Metrics) -> Tracing | None:
     from proxy.observe.otlp import open_tracing  # noqa: PLC0415 (its library is an extra)
 
     return open_tracing(settings, lambda result, spans: metrics.tally.add(metrics.spans, spans, result))
+
+
+def _limiter(config: Config, keys: KeyBook, storage: Storage, shared: SharedState, metrics: Metrics) -> Limiter:
+    return Limiter(
+        keys,
+        config.limits.users.limits(),
+        shared.counters,
+        storage.keys,
+        storage.accounts,
+        on_refused=metrics.refused_by_limit,
+        on_failed=partial(metrics.failed_open, "limits"),
+    )
+
+
+def _settle(limiter: Limiter, rollout: Rollout, row: LedgerRow) -> None:
+    """Tells those of a row who count on it."""
+    limits.settle(limiter, row)
+    rollout.heard(row)
+
+
+def _rollout(config: Config, keys: KeyBook, storage: Storage, metrics: Metrics, tasks: Tasks) -> Rollout:
+    return Rollout(
+        config.context,
+        keys,
+        storage.returns,
+        storage.accounts,
+        tasks,
+        is_shared=config.server.workers > 1 or config.storage.kind == "postgres",
+        on_return=lambda reason: metrics.of(metrics.returned, reason).inc(),
+    )
 
 
 async def _warmed(config: Config, executor: Executor, library: Library) -> None:
@@ -170,7 +212,7 @@ def _mirror(
     )
 
 
-def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
+def compose(  # noqa: PLR0913, PLR0915 (the parts that are opened elsewhere; each part is a statement)
     config: Config,
     *,
     upstreams: Sequence[Upstream],
@@ -183,20 +225,16 @@ def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
     metrics: Metrics,
     keep: Keep | None = None,
     patience: float = 1.0,
+    tracing: Tracing | None = None,
 ) -> Services:
     """Returns all services around parts that are open. `keep`: replaces the keeper of request contents."""
     keys = KeyBook(config, storage.secret, storage.keys)
-    limiter = Limiter(
-        keys,
-        config.limits.users.limits(),
-        shared.counters,
-        storage.keys,
-        storage.accounts,
-        on_refused=metrics.refused_by_limit,
-        on_failed=partial(metrics.failed_open, "limits"),
-    )
+    limiter = _limiter(config, keys, storage, shared, metrics)
+    rollout = _rollout(config, keys, storage, metrics, tasks)
+
+    settle = partial(_settle, limiter, rollout)
     router = Router(upstreams, reject_unknown=config.server.unknown_model == "reject")
-    metrics.expect({upstream.name: named_models(upstream) for upstream in config.upstreams})
+    _expect(config, metrics)
     answered = AnsweredScopes(storage.has_scope)
     erasures = storage.database.erasures
     partitions = Partitions(
@@ -269,7 +307,7 @@ def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
     told: list[OnEnd] = [part.ended for part in (files, arming) if part is not None]
     listener = Listener(to_all(told), learner.settled_in, metrics.failed_open, tasks) if told else None
     ends = Ends(config.memory.idle, listener)
-    for part in (library, partitions, answered, shared.open_turns, shared.last_served, ends, arming, desks):
+    for part in (library, partitions, answered, shared.open_turns, shared.last_served, ends, arming, desks, rollout):
         if part is not None:
             erasures.on_erased(part.drop)
     commander = None
@@ -301,7 +339,7 @@ def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
         executor=executor,
         ttl=config.reuse.exact.ttl,
         ends=ends,
-        settle=partial(limits.settle, limiter),
+        settle=settle,
         keep=keep or (Keeper(storage.contents, library.has_forgotten).keep if storage.contents.keeps else None),
     )
     own_requests = OwnRequests(planner.count, recorder, metrics, tasks)
@@ -343,10 +381,17 @@ def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
         authenticator=Authenticator(config, storage.secret, keys),
         keys=keys,
         limiter=limiter,
+        rollout=rollout,
         origins=OriginPolicy(config),
         router=router,
         metrics=metrics,
-        totals=LedgerTotals(storage.accounts, metrics, tasks, ledger_name(storage.secret)),
+        totals=LedgerTotals(
+            storage.accounts,
+            metrics,
+            tasks,
+            ledger_name(storage.secret),
+            KeyAccounts(keys, storage.keys) if keys.checks else None,
+        ),
         answered=answered,
         chains=Chains(),
         intent=intent,
@@ -370,5 +415,5 @@ def compose(  # noqa: PLR0913 (the parts that are opened elsewhere)
         storage=storage,
         shared=shared,
         patience=patience,
-        tracing=_tracing(config, metrics),
+        tracing=tracing,
     )

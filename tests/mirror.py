@@ -13,6 +13,7 @@ _DATA = "data only; mypy is its test"
 
 # Paths below `proxy/` of modules that are tested elsewhere, and where.
 ELSEWHERE = {
+    "api.py": "tests/test_passthrough.py, tests/pipeline/test_other_apis.py: over real sockets",
     "bench/connections.py": "tests/bench/test_load.py",
     "bench/upstream.py": "tests/bench/test_load.py",
     "cli/whom.py": "tests/cli/test_erase.py, tests/cli/test_export.py",
@@ -32,6 +33,9 @@ ELSEWHERE = {
     "reuse/gate.py": "tests/reuse/test_moment.py, tests/reuse/test_feelings.py and tests/reuse/test_effects.py",
     "reuse/sentence.py": "tests/reuse/test_standing.py: whether a text of such sentences stands alone",
     "reuse/substitutes.py": "tests/reuse/test_licences.py: every licence with its rows",
+    "pipeline/kept_responses.py": "tests/pipeline/test_other_apis.py: over real sockets",
+    "protocol/messages/reading.py": "tests/protocol/messages/test_events.py: what was written is read",
+    "protocol/responses/reading.py": "tests/protocol/responses/test_events.py: what was written is read",
     "pipeline/tool_rounds.py": "tests/pipeline/test_tool_loop.py: with all of the loop",
     "pipeline/tool_stream.py": "tests/pipeline/test_tool_loop.py: with all of the loop",
     "pipeline/tool_turns.py": "tests/pipeline/test_tool_loop.py: with all of the loop",
@@ -45,6 +49,10 @@ ELSEWHERE = {
     "storage/stores/quality.py": "tests/contract/test_quality_store.py",
     "storage/sqlite/quality.py": "tests/contract/test_quality_store.py",
     "storage/postgres/quality.py": "tests/contract/test_quality_store.py",
+    "storage/returns.py": "tests/contract/test_return_store.py",
+    "storage/sqlite/returns.py": "tests/contract/test_return_store.py",
+    "storage/postgres/returns.py": "tests/contract/test_return_store.py",
+    "storage/stores/returns.py": "tests/contract/test_return_store.py",
     "storage/keys.py": "tests/contract/test_key_store.py",
     "storage/sqlite/keys.py": "tests/contract/test_key_store.py",
     "storage/postgres/keys.py": "tests/contract/test_key_store.py",

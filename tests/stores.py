@@ -24,6 +24,7 @@ from proxy.storage.sqlite.jobs import SqliteJobs
 from proxy.storage.sqlite.keys import SqliteKeys
 from proxy.storage.sqlite.ledger import SqliteLedger
 from proxy.storage.sqlite.quality import SqliteQuality
+from proxy.storage.sqlite.returns import SqliteReturns
 from proxy.storage.sqlite.reuse import SqliteReuse
 from proxy.storage.sqlite.sessions import SqliteSessions, SqliteStates
 from proxy.storage.sqlite.wipes import SqliteWipes
@@ -81,6 +82,7 @@ def storage(**parts: Any) -> Storage:
         "jobs": SqliteJobs(database),
         "desks": SqliteDesks(database),
         "keys": SqliteKeys(database),
+        "returns": SqliteReturns(database),
         "quality": SqliteQuality(database),
         "aliases": SqliteAliases(database),
         "accounts": SqliteAccounts(database),

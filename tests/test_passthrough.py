@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import httpx
 import pytest
 
-from proxy.app import leads_out
+from proxy.api import leads_out
 from proxy.http.exchange import AsgiMessage, Receive, Send
 from tests.builders import config
 from tests.servers import eventually, run_app, run_proxy

@@ -2,5 +2,5 @@
 `python -m grafana.source.metrics` prints METRICS.md, from the proxy's catalogue.
 
 panels.py     what every panel and dashboard has in common
-overview.py memory.py reuse.py health.py cluster.py    a dashboard each
+overview.py memory.py reuse.py keys.py health.py cluster.py    a dashboard each
 """

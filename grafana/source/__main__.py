@@ -6,12 +6,20 @@ from grafana_foundation_sdk.cog.encoder import JSONEncoder
 
 from grafana.source.cluster import CLUSTER
 from grafana.source.health import HEALTH
+from grafana.source.keys import KEYS
 from grafana.source.memory import MEMORY
 from grafana.source.overview import OVERVIEW
 from grafana.source.reuse import REUSE
 
 FOLDER = Path(__file__).parent.parent / "dashboards"
-DASHBOARDS = {"overview": OVERVIEW, "memory": MEMORY, "reuse": REUSE, "health": HEALTH, "cluster": CLUSTER}
+DASHBOARDS = {
+    "overview": OVERVIEW,
+    "memory": MEMORY,
+    "reuse": REUSE,
+    "health": HEALTH,
+    "cluster": CLUSTER,
+    "keys": KEYS,
+}
 
 
 def rendered(name: str) -> str:

@@ -43,6 +43,7 @@ def _context(mechanisms: str, by: str = "") -> str:
 
 _SPENT = total("olvido_ledger_cost_dollars", MODEL)
 _REQUESTS = total("olvido_ledger_requests", MODEL)
+_UNMANAGED = total("olvido_ledger_unmanaged_requests")
 _SPENT_AN_HOUR = total("olvido_ledger_cost_dollars", MODEL, over=HOUR)
 _SAVED_BY = total("olvido_ledger_saved_cost_dollars", MODEL, by="mechanism", over=HOUR)
 _ADDED_BY = total("olvido_ledger_added_cost_dollars", MODEL, by="mechanism", over=HOUR)
@@ -67,9 +68,9 @@ OVERVIEW = dashboard(
         Section(
             "Now",
             [
-                Number("Not answering", "Instances that Prometheus cannot reach.", "short", _DOWN, 0, 1, 3),
-                Number("Not ready", "Instances that say so: rows may be lost.", "short", _NOT_READY, 0, 1, 3),
-                Number("Storage in trouble", "Instances whose storage cannot do its work.", "short", _STORAGE, 0, 1, 3),
+                Number("Not answering", "Instances that Prometheus cannot reach.", "short", _DOWN, 0, 1),
+                Number("Not ready", "Instances that say so: rows may be lost.", "short", _NOT_READY, 0, 1),
+                Number("Storage in trouble", "Instances whose storage cannot do its work.", "short", _STORAGE, 0, 1),
                 Number(
                     "Pool in use",
                     "Share of the open connections to PostgreSQL that are at work; 0 with another storage.",
@@ -77,11 +78,10 @@ OVERVIEW = dashboard(
                     _POOL,
                     0,
                     1,
-                    3,
                 ),
-                Number("Rows on a disk", "That wait until PostgreSQL takes them.", "short", _SPOOL, 0, 1, 3),
-                Number("Redis away", "Processes that do without what they share.", "short", _REDIS, 0, 1, 3),
-                Number("Upstreams left alone", "Their breaker is open.", "short", _BREAKERS, 0, 1, 3),
+                Number("Rows on a disk", "That wait until PostgreSQL takes them.", "short", _SPOOL, 0, 1),
+                Number("Redis away", "Processes that do without what they share.", "short", _REDIS, 0, 1),
+                Number("Upstreams left alone", "Their breaker is open.", "short", _BREAKERS, 0, 1),
                 Number(
                     "Fail-opens, last hour",
                     "Stages that failed, and requests went on without them.",
@@ -89,7 +89,6 @@ OVERVIEW = dashboard(
                     _FAIL_OPENS,
                     0,
                     1,
-                    3,
                 ),
             ],
         ),
@@ -124,6 +123,20 @@ OVERVIEW = dashboard(
                     "short",
                     _REQUESTS,
                     0,
+                ),
+                Number(
+                    "Failed",
+                    "Share of the managed requests with an error, or without a whole answer though the client waited.",
+                    "percentunit",
+                    f"{total('olvido_ledger_errors', MODEL)} / {_REQUESTS}",
+                    1,
+                ),
+                Number(
+                    "Passed through unmanaged",
+                    "Share of all requests that went to other routes, as they came: nothing is saved of them.",
+                    "percentunit",
+                    f"{_UNMANAGED} / ({_UNMANAGED} + {_REQUESTS})",
+                    1,
                 ),
                 Number(
                     "Answered from memory",
@@ -213,6 +226,13 @@ OVERVIEW = dashboard(
                             "{{source}}",
                         )
                     ],
+                    stacked=True,
+                ),
+                Graph(
+                    "Unmanaged requests in the hour before, by route",
+                    "Passed through as they came: conversations alone are managed.",
+                    "short",
+                    [Query(counted("olvido_unmanaged_requests_total", by="route"), "{{route}}")],
                     stacked=True,
                 ),
                 Graph(

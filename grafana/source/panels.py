@@ -50,6 +50,7 @@ DATASOURCE = DataSourceRef(type_val="prometheus", uid="${datasource}")
 MODEL = 'model=~"$model"'
 UPSTREAM = 'upstream=~"$upstream"'
 TAG = "olvido"
+_SINCE = {"model": "olvido_ledger_since_seconds", "key": "olvido_ledger_key_since_seconds"}
 # Labels of the ledger's totals, by their names.
 LABELS = {each.name: tuple(each.labels) for each in Catalogue().entries if each.name.startswith("olvido_ledger_")}
 
@@ -76,7 +77,7 @@ class Graph:
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """One value, of the whole time range, a sixth of the page wide."""
+    """One value, of the whole time range, an eighth of the page wide."""
 
     title: str
     description: str
@@ -84,7 +85,6 @@ class Number:
     expression: str
     decimals: int | None = None
     alarm: float | None = None  # red from this value on, green below; None: it is neither good nor bad
-    width: int = 4  # of 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,18 +117,18 @@ def counted(metric: str, *matching: str, by: str = "", over: str = HOUR) -> str:
     return f'sum{_by(by)}(increase({chosen}[{over}]) or label_replace({born}, "part", "born", "", ""))'
 
 
-def total(metric: str, *matching: str, by: str = "", over: str = RANGE) -> str:
+def total(metric: str, *matching: str, by: str = "", over: str = RANGE, falls: bool = False) -> str:
     """Growth of a total of the ledger over a span of time, to the cent, whatever was restarted meanwhile: what it is,
     less what it was at the beginning. That is 0 for a model that was not told of then, or whose first request came
     since; and where Prometheus did not look yet, the first that it saw. Of processes over one ledger, which tell the
-    same, the largest."""
+    same, the largest. `falls`: it may also fall; else a ledger that has begun anew is seen by that."""
     chosen, labels = _chosen(metric, matching), f"by ({', '.join(LABELS[metric])})"
     now = f"max {labels} (last_over_time({chosen}[{over}]))"
-    before = f"max {labels} ({chosen} offset {over}) <= {now}"
-    since = "olvido_ledger_since_seconds"
-    unborn = f"0 * {now} and on (ledger) {since} offset {over}"
-    begun = f"max by (ledger, model) (last_over_time({since}[{over}])) > time() - {_seconds(over)}"
-    fresh = f"0 * {now} and on (ledger, model) ({begun})"
+    before = f"max {labels} ({chosen} offset {over})" + ("" if falls else f" <= {now}")
+    unborn = f"0 * {now} and on (ledger) {_SINCE['model']} offset {over}"
+    whose = "key" if "key" in LABELS[metric] else "model"
+    begun = f"max by (ledger, {whose}) (last_over_time({_SINCE[whose]}[{over}])) > time() - {_seconds(over)}"
+    fresh = f"0 * {now} and on (ledger, {whose}) ({begun})"
     first = f"min {labels} (min_over_time({chosen}[{over}]))"
     return f"sum{_by(by)}({now} - ({before} or {unborn} or {fresh} or {first}))"
 
@@ -232,7 +232,7 @@ def _number(number: Number) -> Stat:
         .description(number.description)
         .datasource(DATASOURCE)
         .unit(number.unit)
-        .span(number.width)
+        .span(3)
         .height(4)
         .reduce_options(ReduceDataOptions().calcs(["lastNotNull"]))
         .with_target(_target(number.expression, 0).instant())

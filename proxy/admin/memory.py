@@ -66,6 +66,7 @@ from proxy.types import Answer, Confidence, Fact, FactStatus, Json, ReuseDecisio
 
 MOST_FACTS = 1_000
 USUAL_FACTS = 100
+MOST_RETURNED = 50  # conversations that one report returns to pass-through
 MOST_LINES = 1_000
 USUAL_LINES = 100
 
@@ -342,10 +343,23 @@ async def reuse_entry(call: Call, admin: Admin, asked: Asked) -> Answer:
 
 async def report_wrong(call: Call, admin: Admin, asked: Asked) -> Answer:
     """Takes the report that an answer was wrong."""
-    ended = await admin.services.intent.reports.wrong(call.parameters["id"], time())
-    if ended is None:
+    services, entry = admin.services, call.parameters["id"]
+    known = await services.storage.reuse.find(entry)
+    ended = await services.intent.reports.wrong(entry, time())
+    if ended is None or known is None:
         raise _unknown(call)
+    await _give_back(services, known[0], entry)
     return as_json({"id": ended.id, "evicted": True, "min_cosine": ended.min_cosine, "strikes": ended.strikes})
+
+
+async def _give_back(services: Services, scope: str, entry: str) -> None:
+    """Returns the conversations to pass-through that the entry has answered lately."""
+    lines = await services.storage.reuse.recent(scope, MOST_LINES)
+    answered = [line.request_id for line in lines if line.entry_id == entry and line.result == "hit"]
+    for request_id in answered[:MOST_RETURNED]:
+        row = await services.storage.accounts.row(request_id, scope)
+        if row is not None:
+            services.rollout.give_back(scope, row.session, "reported")
 
 
 def _line_name(line: ReuseDecision) -> str:

@@ -121,8 +121,8 @@ def _cause(row: LedgerRow) -> tuple[Cause, int]:
 def _unchanged(row: LedgerRow) -> tuple[Cause, int]:
     if row.plan_reason == "route":
         return "unmanaged", 0
-    reason, _, number = row.plan_reason.partition("=")
-    if reason == "meter;would_send" and number.isdecimal():
+    _, metered, number = row.plan_reason.rpartition("meter;would_send=")
+    if metered and number.isdecimal():
         return "metered", row.tokens_original - int(number)
     if row.plan in ("fail-open", "over-budget"):
         return row.plan, 0

@@ -20,6 +20,7 @@ from proxy.config.upstreams import (
     DatabaseUrl,
     Dollars,
     Folder,
+    Glob,
     Host,
     KeyHash,
     LongSecret,
@@ -101,11 +102,32 @@ class Auth(Section):
     keys: tuple[OwnKey, ...] = setting((), "Own keys, for mode `keys`, beside those of `olvido keys create`.")
 
 
+class Rule(Section):
+    """Mode of the conversations of some keys with some models."""
+
+    key: Glob = setting("*", "Name of a key of this proxy, `*` allowed.")
+    model: Glob = setting("*", "Model that is asked for, `*` allowed.")
+    mode: Literal["on", "meter", "off"] = setting("on", "As `context.mode`; `off` also reuses and remembers nothing.")
+    canary: float | None = setting(
+        None, "Share of these conversations that are managed. Absent: `context.canary`.", ge=0, le=1
+    )
+
+
 class Context(Section):
-    """Context management: whether, and by which profiles."""
+    """Context management: whether, for whom, and by which profiles."""
 
     mode: Literal["on", "meter", "off"] = setting(
         "on", "`on`: manage. `meter`: plan and count, send the original. `off`: neither, nor is anything learnt."
+    )
+    rules: tuple[Rule, ...] = setting((), "Modes by key and model, in place of `mode`; the first that fits counts.")
+    canary: float = setting(
+        1, "Share of conversations that are managed, the others are metered; each stays in or out.", ge=0, le=1
+    )
+    dearer: float = setting(
+        0.1,
+        "Excess over what pass-through would have cost, as a share of it, from which on a conversation returns to "
+        "pass-through by itself. 0: never.",
+        ge=0,
     )
     profile: str = setting("lean", "Profile of plain chats.")
     profile_with_tools: str = setting("agent", "Profile of requests that carry tools.")
@@ -183,6 +205,21 @@ class Reuse(Section):
     exact: ExactReuse = setting(ExactReuse(), "Reuse of answers to identical requests.")
     intent: IntentReuse = setting(IntentReuse(), "Reuse of answers to the same question in other words.")
     tools: ToolReuse = setting(ToolReuse(), "Reuse of results of the client's tools.")
+
+
+class Responses(Section):
+    """The Responses API, `/v1/responses`."""
+
+    keep: Seconds = setting(
+        604_800,
+        "How long a response stays that an upstream without this API has answered, so that a request can go on from it "
+        "(`previous_response_id`). 0: none is kept. Requests with `store: false` are not.",
+    )
+    take_over: bool = setting(
+        False,
+        "Also keep the responses of upstreams that have this API, and send requests that go on from one whole and "
+        "managed, with `store: false`, instead of leaving the conversation to the provider.",
+    )
 
 
 class Embedding(Section):
@@ -323,6 +360,7 @@ class Config(Section):
         {}, "Numbers of the built-in profiles to override, and profiles to add."
     )
     reuse: Reuse = setting(Reuse(), "Answers from memory.")
+    responses: Responses = setting(Responses(), "Responses that requests go on from.")
     memory: Memory = setting(Memory(), "Facts and the archive of old turns.")
     session_state: SessionState = setting(
         {}, "Fields of a conversation that are read from what its user says, for /olvido/context. Absent: none."

@@ -19,6 +19,10 @@ HeaderName: TypeAlias = Annotated[str, Field(pattern=r"^[A-Za-z0-9-]{1,64}$")]
 HeaderValue: TypeAlias = Annotated[SecretStr, AfterValidator(_in_a_header)]
 
 
+UserName: TypeAlias = Annotated[str, Field(min_length=1, max_length=128)]
+MOST_USERS = 50
+
+
 class Tracing(Section):
     """Spans of requests, for a collector of OpenTelemetry."""
 
@@ -41,6 +45,11 @@ class Tracing(Section):
 class Observe(Section):
     """Traces of requests, for other systems."""
 
+    users: tuple[UserName, ...] = setting(
+        (),
+        f"End users that metrics tell by their names, at most {MOST_USERS}; all others are told as one. None: none is.",
+        max_length=MOST_USERS,
+    )
     tracing: Tracing | None = setting(
         None, "Traces over OpenTelemetry (needs the extra olvido[otel]). Absent: none, at no cost."
     )

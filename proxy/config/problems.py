@@ -148,6 +148,16 @@ def _profiles_exist(config: Config) -> _Found:
             yield ("context", key), f"no profile is named {name!r}; there are: {', '.join(config.profiles)}"
 
 
+def _rules_have_something_to_switch(config: Config) -> _Found:
+    if config.context.mode == "off":
+        for index, rule in enumerate(config.context.rules):
+            if rule.mode != "off":
+                yield (
+                    ("context", "rules", index, "mode"),
+                    f"is {rule.mode}, but with `context.mode: off` nothing is learnt for anybody: use meter there",
+                )
+
+
 def _facts_fade_in_order(config: Config) -> _Found:
     if config.memory.stale_after < config.memory.unconfirmed_after:
         yield ("memory", "stale_after"), "must not be shorter than `memory.unconfirmed_after`"
@@ -261,6 +271,7 @@ _RULES: tuple[Callable[[Config], _Found], ...] = (
     _public_is_deliberate,
     _metrics_are_open_or_not,
     _profiles_exist,
+    _rules_have_something_to_switch,
     _facts_fade_in_order,
     _sums_fade_in_order,
     _a_database_has_a_url,

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 import yaml
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, WithJsonSchema
 
-from proxy.types import PrefixCache, Price
+from proxy.types import ApiName, PrefixCache, Price
 
 T = TypeVar("T")
 R = TypeVar("R", Price, PrefixCache)
@@ -230,8 +230,15 @@ class Upstream(Section):
     api_key: Secret | None = setting(
         None, "Its key, as ${NAME} from the environment. Absent: the client's own key is passed through."
     )
-    dialect: Literal["kimi", "openai", "deepseek", "mistral", "vllm", "generic"] = setting(
+    dialect: Literal["kimi", "openai", "deepseek", "mistral", "vllm", "anthropic", "generic"] = setting(
         "generic", "Which provider's rules its requests must obey."
+    )
+    apis: tuple[ApiName, ...] | None = setting(
+        None,
+        "The APIs that it has: chat (chat completions), responses, messages. A request in another one is translated to "
+        "chat completions. Absent: as the dialect has them, openai: chat and responses, anthropic: chat and messages, "
+        "any other: chat.",
+        min_length=1,
     )
     models: tuple[Glob, ...] = setting(("*",), "Patterns of the models it serves; * and ? are wild.")
     aliases: Mapping[str, str] = setting(
@@ -253,6 +260,14 @@ class Upstream(Section):
     stream_usage: Literal["as-is", "ask"] = setting(
         "as-is", "`ask`: untouched streams ask for usage too, so the ledger is measured. `as-is`: sent to the byte."
     )
+
+    @property
+    def spoken(self) -> tuple[ApiName, ...]:
+        """The APIs that it has."""
+        return _SPOKEN.get(self.dialect, ("chat",)) if self.apis is None else self.apis
+
+
+_SPOKEN: Mapping[str, tuple[ApiName, ...]] = {"openai": ("chat", "responses"), "anthropic": ("chat", "messages")}
 
 
 def is_priced(upstream: Upstream, model: str) -> bool:

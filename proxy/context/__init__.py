@@ -1,5 +1,6 @@
 """Planning of the prompt that is sent for a conversation. Pure, except for the first module.
 
+    rollout.py      whether a conversation is managed: by key, model, canary share, and what came of it
     planner.py      looks up the inputs of a plan, and has it made in a worker thread
 
     desk_plans.py   plans of requests whose model manages memory itself

@@ -18,6 +18,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from proxy.config import Upstream as UpstreamConfig
+from proxy.protocol import apis
 from proxy.protocol.chat import INSTRUCTIONS
 from proxy.protocol.dialects import DIALECTS, violations
 from proxy.protocol.message import instruction, prefixed, suffixed
@@ -96,6 +97,8 @@ def assemble(request: ChatRequest, plan: Plan, upstream: UpstreamConfig) -> Prom
         and (messages is not None or upstream.stream_usage == "ask")
     )
     model = upstream.aliases.get(request.model, request.model)
+    if request.origin is not None:
+        return _translated(request, replace(plan, messages=messages, tools=tools), upstream, model)
     if messages is None and not ask and model == request.model:
         return Prompt(request.raw, plan)
     body = with_changes(
@@ -106,6 +109,25 @@ def assemble(request: ChatRequest, plan: Plan, upstream: UpstreamConfig) -> Prom
         ask_usage=ask,
     )
     return Prompt(body, plan, strip_usage=ask)
+
+
+def _translated(request: ChatRequest, plan: Plan, upstream: UpstreamConfig, model: str) -> Prompt:
+    """Returns the body of a request that came in another API: in that, where the upstream has it, else as a chat
+    completion, which always asks for usage, since the client's API tells it."""
+    assert request.origin is not None
+    named = model if model != request.model else None
+    if apis.has_native(request.origin, upstream.spoken):
+        body = apis.native_body(request, plan.messages, named)
+        if body is None:
+            plan = original(plan, "stage=assemble;rule=sealed_reasoning")
+            body = apis.native_body(request, None, named)
+            assert body is not None
+        return Prompt(body, plan, api=request.origin.api)
+    ask = request.stream and DIALECTS[upstream.dialect].include_usage
+    body = apis.chat_body(
+        request, plan.messages, tools=plan.tools, model=named, ask_usage=ask, dialect=upstream.dialect
+    )
+    return Prompt(body, plan)
 
 
 def original(plan: Plan, why: str) -> Plan:

@@ -18,6 +18,7 @@ from proxy.config import Config, Upstream, price_for
 from proxy.config.profiles import Profile
 from proxy.context import desk_plans, economics, shortening
 from proxy.context.draft import PlanContext, TooMuch
+from proxy.context.rollout import weaker
 from proxy.context.volatile import read_question, recollect
 from proxy.conversation.progress import PURPOSES, Case, Purpose, VectorsNeeded, progress, without_ours
 from proxy.desk.planned import DeskInput
@@ -136,7 +137,7 @@ class Planner:
         if desk is not None:
             request, identity = desk_plans.viewed(request, identity, desk.view)
         settings = self.config.context
-        mode = max(directives.mode, settings.mode, key=("on", "meter", "off").index)  # the weaker of the two
+        mode = directives.mode if directives.settled else weaker(directives.mode, settings.mode)
         if mode == "off":
             return counted
         is_metered = mode == "meter"

@@ -17,6 +17,7 @@ from proxy.observe.labels import (
     ADDED_BY,
     FACT,
     JOB_RESULT,
+    KEY,
     LEDGER,
     LIMIT,
     MEASURED,
@@ -33,11 +34,13 @@ from proxy.observe.labels import (
     SHARED_REASON,
     SHARED_STATE,
     STAGE,
+    TEAM,
     TOKENS,
     TOOL_CALL,
     TOOL_ROUND,
     UPSTREAM,
     UPSTREAM_ERROR,
+    USER,
     Labels,
 )
 from proxy.observe.merging import Rule
@@ -86,6 +89,7 @@ class Catalogue:
         self.tally = Tally(self.registry, self.of)
         self._requests()
         self._ledger()
+        self._keys()
         self._reuse()
         self._quality()
         self._context()
@@ -100,6 +104,11 @@ class Catalogue:
         if child is None:
             child = self._children[metric, labels] = metric.labels(*labels)
         return child
+
+    def drop(self, metric: Gauge, *labels: str) -> None:
+        """Removes a series that is not told any more."""
+        if self._children.pop((metric, labels), None) is not None:
+            metric.remove(*labels)
 
     @property
     def rules(self) -> Mapping[str, Rule]:
@@ -222,11 +231,50 @@ class Catalogue:
             "max",
             {"mechanism": ADDED_BY, **whose},
         )
+        self.ledger_unmanaged = self._gauge(
+            "olvido_ledger_unmanaged_requests",
+            "Requests to other routes since the ledger began: see olvido_unmanaged_requests.",
+            "max",
+            whose,
+        )
         self.ledger_since = self._gauge(
             "olvido_ledger_since_seconds",
             "Unix time of the first request of a model: to the minute for two hours, then to the hour or the day.",
             "max",
             whose,
+        )
+
+    def _keys(self) -> None:
+        """The totals of keys, and counts of end users."""
+        whose = {"ledger": LEDGER, "key": KEY, "team": TEAM}
+        self.key_requests = self._gauge(
+            "olvido_ledger_key_requests",
+            "Requests of a key since the ledger began, to any route.",
+            "max",
+            whose,
+        )
+        self.key_tokens = self._gauge(
+            "olvido_ledger_key_tokens", "Prompt and completion tokens that an upstream billed for them.", "max", whose
+        )
+        self.key_cost = self._gauge("olvido_ledger_key_cost_dollars", "What they have cost.", "max", whose)
+        self.key_saved = self._gauge(
+            "olvido_ledger_key_saved_cost_dollars",
+            "Saved of them against plain pass-through, less what folds and memory cost: it may fall.",
+            "max",
+            whose,
+        )
+        self.key_since = self._gauge(
+            "olvido_ledger_key_since_seconds", "Unix time at which a key was created; 0: configured.", "max", whose
+        )
+        self.user_requests = self._counter(
+            "olvido_user_requests", "Requests of an end user, if `observe.users` names any.", {"user": USER}
+        )
+        self.user_tokens = self._counter(
+            "olvido_user_tokens", "Prompt and completion tokens that an upstream billed for these.", {"user": USER}
+        )
+        self.user_cost = self._counter("olvido_user_cost_dollars", "What they have cost.", {"user": USER})
+        self.user_saved = self._counter(
+            "olvido_user_saved_cost_dollars", "Saved of those that were cheaper than pass-through.", {"user": USER}
         )
 
     def _reuse(self) -> None:
@@ -413,6 +461,12 @@ class Catalogue:
             "olvido_limited",
             "Requests that were refused since their key or end user was at a limit.",
             {"whose": ("key", "user"), "limit": LIMIT},
+        )
+        self.returned = self._counter(
+            "olvido_returned_conversations",
+            "Conversations that returned to pass-through by themselves: they had come to cost more than that, by more "
+            "than `context.dearer`, or were reported wrong.",
+            {"reason": ("dearer", "reported")},
         )
         self.writer_queue = self._gauge("olvido_writer_queue", "Rows waiting to be written.", "sum")
         self.writer_lag = self._gauge(

@@ -19,10 +19,14 @@ Values: TypeAlias = Sequence[str] | str  # all values; or a description of them
 Labels: TypeAlias = Mapping[str, Values]  # by the names of a metric's labels
 NONE: Labels = MappingProxyType({})
 MOST_MODELS = 100
+MOST_KEYS = 500
 
 UPSTREAM = "its `name` in the configuration"
 MODEL = f"as the client names it, once an upstream has answered for it; `other` beyond {MOST_MODELS} of them"
 LIMIT = tuple(each.name for each in fields(Limits))
+KEY = f"a name of a key of this proxy: configured, or created; `other` beyond {MOST_KEYS} of them"
+TEAM = "of this key; empty: none"
+USER = "an end user whom `observe.users` names; `other`: anybody else who is named"
 LEDGER = "a name of the database: the same for all processes and machines that share it"
 TOKENS = ("original", "sent", "cached", "billed", "completion")
 MEASURED = ("true", "false")

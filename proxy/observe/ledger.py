@@ -4,13 +4,17 @@ that read the database. What is before yesterday is read once an hour, the rest 
 """
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from time import time
+from typing import Protocol
 
 from proxy.observe.metrics import Metrics
-from proxy.observe.totals import Total, bounded, refined, totals
+from proxy.observe.totals import KeyTotal, Total, bounded, key_totals, refined, totals
 from proxy.storage.base import Accounts, StorageError, Width
+from proxy.storage.keys import KeyStore
 from proxy.tasks import Tasks
+from proxy.types.keys import ApiKey, TenantName
 
 DEADLINE = 0.5  # seconds that a scrape waits: a worker has one to tell its siblings
 FRESH = 2.0  # seconds for which what was read is told again
@@ -18,6 +22,35 @@ SETTLED = 3_600.0  # the same, of what is before yesterday: a row that waited on
 MINUTE: Width = 60
 HOUR: Width = 3_600
 DAY: Width = 86_400
+
+
+class Keys(Protocol):
+    """The keys of this proxy, and their names."""
+
+    def tenants(self) -> Mapping[str, TenantName]:
+        """Returns the names of all tenants."""
+
+    def all(self) -> Sequence[ApiKey]:
+        """Returns all keys, revoked ones included."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeyAccounts:
+    """The keys of this proxy, and the sums of their owners."""
+
+    keys: Keys
+    store: KeyStore
+
+    async def totals(self, now: float) -> Sequence[KeyTotal]:
+        """Returns the totals of all keys. Raises StorageError."""
+        owners = self.keys.tenants()
+        if not owners:
+            return ()
+        created: dict[str, float] = {}
+        for key in self.keys.all():
+            created[key.name] = min(key.created_at, created.get(key.name, key.created_at))
+        sums = await self.store.sums_by_tenant(0, int(now // DAY) + 1)
+        return key_totals(owners, created, sums)
 
 
 class LedgerTotals:
@@ -29,17 +62,19 @@ class LedgerTotals:
         metrics: Metrics,
         tasks: Tasks,
         name: str,
+        keys: KeyAccounts | None = None,
         *,
         fresh: float = FRESH,
         deadline: float = DEADLINE,
         clock: Callable[[], float] = time,
     ) -> None:
-        """`name`: of the ledger."""
+        """`name`: of the ledger. `keys`: None where the upstream judges its clients' keys."""
         self._accounts = accounts
         self._metrics = metrics
         self._on_fail_open = metrics.failed_open
         self._tasks = tasks
         self._name = name
+        self._keys = keys
         self._fresh = fresh
         self._deadline = deadline
         self._clock = clock
@@ -62,7 +97,10 @@ class LedgerTotals:
 
     async def _read(self, now: float) -> None:
         try:
-            self._metrics.totals(self._name, bounded(await self._found(now)))
+            found = bounded(await self._found(now))
+            of_keys = () if self._keys is None else await self._keys.totals(now)
+            self._metrics.totals(self._name, found)
+            self._metrics.key_totals(self._name, of_keys)
             self._read_at = now
         except StorageError as error:
             self._on_fail_open("totals", type(error).__name__)

@@ -4,7 +4,7 @@
 
 import platform
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from importlib.metadata import version
 from typing import get_args
 
@@ -15,7 +15,7 @@ from proxy.observe.catalogue import Catalogue
 from proxy.observe.labels import FACT, MECHANISM, MOST_MODELS, SAVED_BY, SHARED_STATE, TOKENS
 from proxy.observe.merging import Snapshot, exposition, merged, snapshot
 from proxy.observe.siblings import Gathered
-from proxy.observe.totals import Total
+from proxy.observe.totals import KeyTotal, Total
 from proxy.storage.base import OTHER
 from proxy.storage.database import DatabaseState, Shared
 from proxy.types import LedgerRow, Sums, Trail
@@ -39,6 +39,8 @@ class Metrics(Catalogue):
         super().__init__()
         self._models: set[str] = set()
         self._expected: set[str] = set()  # models that the configuration names
+        self._keys_told: set[tuple[str, str, str]] = set()  # labels of keys
+        self._users: frozenset[str] | None = None  # end users that are told by name; None: none is told
         self._late: deque[float] = deque(maxlen=_MINUTE)
         self._dropped: dict[str, int] = {}
         self._open: dict[str, bool] = {}  # breakers, by upstream
@@ -86,6 +88,13 @@ class Metrics(Catalogue):
         for stage in EXPECTED_STAGES:
             self.of(self.stage_seconds, stage)
             self.of(self.fail_open, stage, "deadline")
+
+    def tell_users(self, names: Collection[str]) -> None:
+        """Begins to count these end users by name, and all others together."""
+        self._users = frozenset(names)
+        for name in (*names, OTHER):
+            for metric in (self.user_requests, self.user_tokens, self.user_cost, self.user_saved):
+                self.of(metric, name)
 
     def _expect_model(self, name: str) -> None:
         for kind in TOKENS:
@@ -204,10 +213,26 @@ class Metrics(Catalogue):
         for mechanism in MECHANISM:
             self.of(self.ledger_context_tokens, mechanism, *whose).set(getattr(sums, mechanism))
         self.of(self.ledger_busted, *whose).set(sums.tokens_busted)
+        self.of(self.ledger_unmanaged, *whose).set(sums.unmanaged)
         self.of(self.ledger_errors, *whose).set(sums.errors)
         self.of(self.ledger_cost, *whose).set(sums.cost)
         self.of(self.ledger_added, "context", *whose).set(sums.added_context)
         self.of(self.ledger_since, *whose).set(total.since)
+
+    def key_totals(self, ledger: str, found: Sequence[KeyTotal]) -> None:
+        """Sets the totals of keys in the ledger of this name, in place of those that were told before: a key may have
+        come to another team."""
+        told = {(ledger, each.name, each.team): each for each in found}
+        every = (self.key_requests, self.key_tokens, self.key_cost, self.key_saved, self.key_since)
+        for labels in self._keys_told - told.keys():
+            for metric in every:
+                self.drop(metric, *labels)
+        for labels, each in told.items():
+            sums = each.sums
+            values = (sums.requests, sums.tokens, sums.dollars, sums.saved, each.since)
+            for metric, value in zip(every, values, strict=True):
+                self.of(metric, *labels).set(value)
+        self._keys_told = set(told)
 
     # --- a request's row ----------------------------------------------------------------------------------------------
 
@@ -249,6 +274,8 @@ class Metrics(Catalogue):
         if row.cost:
             add(self.cost, row.cost, row.upstream, model)
         self._planned(row, model)
+        if self._users is not None:
+            self._of_user(row, self._users)
         if row.source in ("exact", "intent"):
             add(self.saved_tokens, row.tokens_original + row.tokens_completion, row.source, model, measured)
             add(self.saved_cost, row.cost_saved, row.source, model)
@@ -261,6 +288,17 @@ class Metrics(Catalogue):
         self.tally.add(self.unmanaged, 1, row.route)
         if row.cost:
             self.tally.add(self.unmanaged_cost, row.cost, row.route)
+
+    def _of_user(self, row: LedgerRow, told: frozenset[str]) -> None:
+        name = row.scope.partition("/")[2]
+        if not name:
+            return
+        add, user = self.tally.add, name if name in told else OTHER
+        add(self.user_requests, 1, user)
+        if row.source == "upstream":
+            add(self.user_tokens, row.tokens_billed + row.tokens_completion, user)
+        add(self.user_cost, row.cost, user)
+        add(self.user_saved, max(0.0, row.cost_saved), user)
 
     def _planned(self, row: LedgerRow, model: str) -> None:
         """Counts the effect of context management on a request."""

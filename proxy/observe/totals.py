@@ -6,12 +6,13 @@ reads them.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import astuple, dataclass, fields, replace
 from hashlib import blake2b
 
-from proxy.observe.labels import MOST_MODELS
+from proxy.observe.labels import MOST_KEYS, MOST_MODELS
 from proxy.storage.base import OTHER
 from proxy.types import Bucket, Sums
+from proxy.types.keys import KeySums, TenantName
 
 _SUMS = tuple(each.name for each in fields(Sums))
 
@@ -23,6 +24,38 @@ class Total:
     # Unix seconds of its first request: to the minute if it was in this hour or the last, else to the hour or the day.
     since: float
     sums: Sums
+
+
+@dataclass(frozen=True, slots=True)
+class KeyTotal:
+    """The sums of a key's owner, of all requests that the ledger has counted."""
+
+    name: str
+    team: str  # "": none
+    since: float  # Unix seconds at which the key was created; 0: it is configured
+    sums: KeySums
+
+
+def key_totals(
+    owners: Mapping[str, TenantName],
+    created: Mapping[str, float],
+    sums: Iterable[tuple[str, KeySums]],
+    most: int = MOST_KEYS,
+) -> Sequence[KeyTotal]:
+    """Returns the totals of all keys, used or not, oldest first; beyond `most` one of all others.
+    What no key of ours is the owner of is left out. `owners`: by tenant; `created`: Unix seconds by name; `sums`: by
+    tenant."""
+    known = dict(sums)
+    found = [
+        KeyTotal(owner.name, owner.team, created.get(owner.name, 0.0), known.get(tenant, KeySums()))
+        for tenant, owner in owners.items()
+    ]
+    found.sort(key=lambda each: (each.since, each.name))
+    rest = [each.sums for each in found[most:]]
+    if rest:
+        others = KeySums(*(sum(values) for values in zip(*map(astuple, rest), strict=True)))
+        found = [*found[:most], KeyTotal(OTHER, "", 0.0, others)]
+    return found
 
 
 def ledger_name(secret: bytes) -> str:

@@ -78,6 +78,11 @@ def parent_in(headers: Headers) -> Parent | None:
     return Parent(trace, span, is_sampled=bool(int(found[4], 16) & 1)) if trace and span else None
 
 
+def with_parent(headers: Sequence[tuple[str, str]], parent: str) -> list[tuple[str, str]]:
+    """Returns the headers with this `traceparent`, in place of another one."""
+    return [(PARENT, parent), *(each for each in headers if each[0] != PARENT)]
+
+
 class Trace:
     """The trace of one request. It is handed on when nobody holds it any more: the request has been answered, and
     recorded. What ends after that is handed on by itself."""
@@ -99,6 +104,11 @@ class Trace:
         self._holds = 1
         if self.is_sampled:
             self.clock = time_ns() - round(now * 1e9)
+
+    @property
+    def parent(self) -> str:
+        """The `traceparent` for whom the request is passed on to."""
+        return f"00-{self.id:032x}-{self.root.id:016x}-01"
 
     # --- what is noted ---
 

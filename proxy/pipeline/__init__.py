@@ -13,7 +13,10 @@ record.py       after the answer: ledger, metrics, session, stored answer, what 
 ledger.py       for it: the row of costs and savings, and the contents where they are kept
 commanding.py   commands as whole messages (/remember, /clear, …), carried out and answered by the system
 ending_sessions.py  the end of a conversation, by idleness or at the client's word, and who is told of it
+other_apis.py   the Responses and Messages APIs: their requests handled as any other, their answers in their own shape
+kept_responses.py  for it: responses that are kept, told and deleted; tokens of a message's request, counted
 context_api.py  the context of a conversation as an API, told from the archive
+rollout.py      the mode of each conversation; conversations that return to pass-through
 sessions_api.py sessions as an API: their end
 desk_tools.py   tools of the desk, run: orders carried out, and answered with a sentence
 desk_documents.py for it: the documents of a person's folder, read and written
@@ -48,6 +51,7 @@ from proxy.pipeline.ending_sessions import Ends
 from proxy.pipeline.mirror import Mirror
 from proxy.pipeline.own_requests import Verifier
 from proxy.pipeline.record import AnsweredScopes, Recorder
+from proxy.pipeline.rollout import Rollout
 from proxy.pipeline.unmanaged import Unmanaged
 from proxy.protocol.chat import Chains
 from proxy.reuse.intent import Intent
@@ -68,6 +72,7 @@ class Services:
     authenticator: Authenticator
     keys: KeyBook
     limiter: Limiter
+    rollout: Rollout
     origins: OriginPolicy
     router: Router
     metrics: Metrics
@@ -101,6 +106,7 @@ class Services:
         """Drains background work, writes queued rows, and closes what is open."""
         self.storage.stop()
         self.keys.stop()
+        self.rollout.stop()
         self.ends.stop()
         if self.curator is not None:
             self.curator.stop()
@@ -159,4 +165,5 @@ class RequestContext:
             ("x-olvido-tokens-sent", str(plan.tokens.sent)),
             ("x-olvido-plan", done),
         )
-        return Answer(answer.status, (*with_room(answer.headers, self.room), *ours), answer.body, answer.source)
+        headers = (*with_room(answer.headers, self.room), *ours)
+        return Answer(answer.status, headers, answer.body, answer.source, answer.api)

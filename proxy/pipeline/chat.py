@@ -17,20 +17,22 @@ Every stage of ours runs in an attempt: a deadline, a timing, and a fallback tha
 stage did not exist. Early return is reuse.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from time import perf_counter
 
-from proxy.context import layout
+from proxy.context import layout, rollout
 from proxy.conversation import identify, whole_commands
 from proxy.desk.running import ToolRunner
-from proxy.errors import FAILED, InvalidJson, OlvidoError
+from proxy.errors import FAILED, BadRequest, InvalidJson, OlvidoError
 from proxy.memory import commands
 from proxy.memory.commands import Order
 from proxy.observe.tracing import current
 from proxy.pipeline import RequestContext, Services, commanding, limits, tool_loop
 from proxy.pipeline.commanding import Given
 from proxy.pipeline.desk import OpenDesk
+from proxy.protocol import apis
 from proxy.protocol import headers as wire_headers
 from proxy.protocol.answers import answer_of
 from proxy.protocol.chat import chain_of
@@ -68,17 +70,21 @@ INTENT_DEADLINE = 0.5  # an answer from the upstream begins in about as long
 DESK_DEADLINE = 2.0
 PLAN_DEADLINE = 2.0
 
+# Of a request that passes as it came.
+AS_IT_CAME = Directives(mode="off", lookup=False, store=False, remember=False)
+
 BYTES_PER_TOKEN = 4  # estimate for a body whose messages can't be read
 
 
-async def handle(incoming: Incoming, services: Services) -> Answer:
-    """Answers one request to `/v1/chat/completions`. Raises OlvidoError for requests that we refuse ourselves."""
+async def handle(incoming: Incoming, services: Services, read: Callable[[bytes], ChatRequest] = parse) -> Answer:
+    """Answers one request to `/v1/chat/completions`, or to another API for conversations, which `read` parses (and
+    `other_apis.py` translates the answer for). Raises OlvidoError for requests that we refuse ourselves."""
     started = perf_counter()
     attempts = Attempts(services.metrics.failed_open, services.patience, current())
     offload = Offload(services.executor, len(incoming.body))
 
     try:
-        request = await offload(lambda: parse(incoming.body))
+        request = await offload(lambda: read(incoming.body))
         is_readable = True
     except InvalidJson:
         loose = await offload(lambda: glimpse(incoming.body))
@@ -86,7 +92,7 @@ async def handle(incoming: Incoming, services: Services) -> Answer:
             raise
         request, is_readable = loose, False
     route = services.router.route(request.model)
-    directives = read_directives(incoming.headers)
+    directives = _within_api(request, read_directives(incoming.headers), route.upstream)
     context = RequestContext(incoming, services, attempts, offload, started, request, directives, route)
     if services.limiter.is_on:
         await limits.admit(context)
@@ -96,6 +102,7 @@ async def handle(incoming: Incoming, services: Services) -> Answer:
     context.identity = await _identify(context)
     services.storage.database.erasures.begin()
     named = context.identity
+    directives = _directed(context)
     if directives.mode != "off" and identify.may_lack_history(named):
         context.request, context.identity = await _resume(context)
 
@@ -114,6 +121,31 @@ async def handle(incoming: Incoming, services: Services) -> Answer:
             return replayed
         reuse = ReuseMiss("failed", intent="failed")
     return await _from_upstream(context, reuse)
+
+
+def _directed(context: RequestContext) -> Directives:
+    """Returns the directives of the request, by what is decided about its conversation, and sets them."""
+    rollout = context.services.rollout
+    if rollout.applies and context.directives.mode != "off":
+        context.directives = rollout.directed(context.directives, context.identity, context.request.model)
+    return context.directives
+
+
+def _within_api(request: ChatRequest, directives: Directives, upstream: Upstream) -> Directives:
+    """Returns the directives as far as the request's API lets us follow them: one whose state is at the provider passes
+    as it came. Raises BadRequest for one that no chat completion can express, where the upstream has nothing else."""
+    origin = request.origin
+    if origin is None:
+        return directives
+    if apis.has_native(origin, upstream.config.spoken):
+        return AS_IT_CAME if origin.hands_off else directives
+    if origin.foreign:
+        raise BadRequest(
+            f"'{origin.foreign}' is not available: upstream {upstream.name!r} has no such API, and chat completions, "
+            "which this request is translated to, cannot express it.",
+            param=origin.foreign,
+        )
+    return directives
 
 
 async def _from_upstream(context: RequestContext, miss: ReuseMiss) -> Answer:
@@ -143,7 +175,7 @@ async def _from_upstream(context: RequestContext, miss: ReuseMiss) -> Answer:
 async def _pass_on(context: RequestContext) -> Answer:
     """Forwards, unchanged, a body that we can't read and an upstream might: nothing is reused, nothing learnt."""
     incoming, request, said = context.incoming, context.request, context.directives
-    context.directives = Directives(mode="off", lookup=False, store=False, remember=False)
+    context.directives = AS_IT_CAME
     scope = identify.scope_of(incoming, request, said)
     work = context.services.answered.has(scope.id)
     is_answered = await context.attempts.run("identify", work, fallback=False, deadline=IDENTIFY_DEADLINE)
@@ -371,9 +403,11 @@ def _replay(context: RequestContext, hit: ReuseHit) -> Answer | None:
 
 async def _open_desk(context: RequestContext) -> OpenDesk | None:
     """Returns the desk of a request, with its new messages numbered; None if it has none."""
-    desks = context.services.desks
+    desks, origin = context.services.desks, context.request.origin
     if not desks.is_wanted(context.directives) or "identify" in context.attempts.failed:
         return None
+    if origin is not None and apis.has_native(origin, context.route.upstream.config.spoken):
+        return None  # rounds of hidden tools are chat completions
     upstream = context.route.upstream.config
     work = desks.opened(context.incoming, context.request, context.identity, context.directives, upstream)
     return await context.attempts.run("desk", work, fallback=None, deadline=DESK_DEADLINE)
@@ -406,7 +440,11 @@ async def _plan(context: RequestContext, desk: OpenDesk | None) -> Plan:
     else:
         told = None if desk is None else desk.input
         work = planner.plan(context.incoming, context.request, context.identity, context.directives, upstream, told)
-    return await context.attempts.run("plan", work, fallback=fallback, deadline=PLAN_DEADLINE)
+    planned = await context.attempts.run("plan", work, fallback=fallback, deadline=PLAN_DEADLINE)
+    origin = context.request.origin
+    if origin is not None and origin.hands_off and context.directives is AS_IT_CAME:
+        return replace(planned, reason=f"hands_off={origin.hands_off.partition(':')[0]}")
+    return rollout.told(planned, context.directives.held)
 
 
 async def _forward(context: RequestContext, exchange: Exchange, runner: ToolRunner | None = None) -> Answer:

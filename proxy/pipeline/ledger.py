@@ -6,10 +6,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from proxy.context import layout
+from proxy.protocol.apis import path_of
 from proxy.protocol.message import packed
 from proxy.storage.base import ContentStore
 from proxy.tasks import Attempts
 from proxy.types import (
+    MANAGED_ROUTE,
+    UNMANAGED,
     Contents,
     Delivery,
     Exchange,
@@ -110,21 +113,30 @@ def commanded(exchange: Exchange, attempts: Attempts, total: float) -> LedgerRow
 
 
 def _common(exchange: Exchange, attempts: Attempts, total: float) -> dict[str, Any]:
+    route = _route(exchange)
     return {
         "request_id": exchange.incoming.request_id,
         "at": exchange.incoming.received_at,
         "scope": exchange.identity.scope.id,
-        "session": exchange.identity.session,
+        "session": exchange.identity.session if route == MANAGED_ROUTE else UNMANAGED,
         "model": exchange.request.model,
         "stream": exchange.request.stream,
         "plan": exchange.plan.kind,
         "plan_reason": exchange.plan.reason,
         "trail": exchange.plan.trail,
+        "route": route,
         "reuse_reason": exchange.miss.reason,
         "intent_reason": exchange.miss.intent,
         "total_seconds": total,
         "stage_seconds": dict(attempts.seconds),
     }
+
+
+def _route(exchange: Exchange) -> str:
+    """Returns the route of a request: its API's own if it had to pass as it came, else that of all that is managed."""
+    origin = exchange.request.origin
+    passed = origin is not None and origin.hands_off and exchange.directives.mode == "off"
+    return f"/v1{path_of(origin.api)}" if origin is not None and passed else MANAGED_ROUTE
 
 
 def _trail(plan: Plan, delivery: Delivery, counted: Usage, price: Price) -> Trail | None:

@@ -31,7 +31,18 @@ from proxy.storage.opening import Storage
 from proxy.storage.shared import SharedState
 from proxy.tasks import Attempts, Offload, Tasks
 from proxy.tokens import TokenCounter
-from proxy.types import UNANSWERED, Asked, Delivery, Exchange, LedgerRow, Message, Price, ReuseHit, StoredAnswer
+from proxy.types import (
+    MANAGED_ROUTE,
+    UNANSWERED,
+    Asked,
+    Delivery,
+    Exchange,
+    LedgerRow,
+    Message,
+    Price,
+    ReuseHit,
+    StoredAnswer,
+)
 from proxy.upstream.client import Router
 
 # JSON above this size is decoded in a worker thread.
@@ -257,7 +268,10 @@ class Recorder:
             row = replace(row, scope=UNANSWERED, session=UNANSWERED)
         self.storage.ledger.append(row)
         self.settle(row)
-        self.metrics.recorded(row)
+        if row.route == MANAGED_ROUTE:
+            self.metrics.recorded(row)
+        else:
+            self.metrics.passed_through(row)
         if attempts.trace is not None:
             attempts.trace.accounted(row, delivery)
 

@@ -1,8 +1,10 @@
 """Sessions as an API, with the client's own key.
 
     POST /olvido/sessions/{session}/end {user}
+    POST /olvido/sessions/{session}/report {user}
 
-ends a conversation of the key and end user, as silence would. `proxy/openapi.yaml` has the types.
+The first ends a conversation of the key and end user, as silence would; the second says that an answer in it was
+wrong. `proxy/openapi.yaml` has the types.
 """
 
 from collections.abc import Mapping
@@ -25,6 +27,15 @@ class Asked(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The body of a request, which may be empty."""
 
     user: Annotated[str, msgspec.Meta(min_length=1)] | None = None
+
+
+async def report(incoming: Incoming, name: str, services: Services) -> Answer:
+    """Takes the report that an answer in a session was wrong: the session returns to pass-through. The answer says
+    whether it has just done so. Raises as `end` does."""
+    who = whose(incoming, name, decoded(incoming.body).user, services)
+    await check_known(who, name, services)
+    returned = services.rollout.give_back(who.scope.id, who.session, "reported")
+    return told({"session": who.session, "mode": "meter", "returned": returned})
 
 
 async def end(incoming: Incoming, name: str, services: Services) -> Answer:

@@ -1,4 +1,8 @@
-"""The chat completions protocol: bytes to types and back. Pure: no I/O, and no decisions about a request.
+"""The protocols of conversations: bytes to types and back. Pure: no I/O, and no decisions about a request. Chat
+completions are here; `responses/` and `messages/` are adapters of two other APIs to the same neutral request.
+
+apis.py        the table of APIs: what an upstream gets of a request in another one, and how its answer is read
+origin.py      the request of another API behind a neutral one
 
 chat.py        the neutral request, read from a chat completion's body; its canonical form; its history as a hash chain
 message.py     the neutral message; changed messages: a block before or behind, shorter texts, another content

@@ -19,7 +19,7 @@ from types import MappingProxyType
 import msgspec
 
 from proxy.lru import Lru
-from proxy.types import ChatRequest, Json, Message, ResponseFormat, Sampling, SessionSource, Tool
+from proxy.types import ChatRequest, Json, Message, RequestOrigin, ResponseFormat, Sampling, SessionSource, Tool
 
 # Left out only if it differs between requests that are otherwise the same and cannot reach the model. Two that may look
 # as if they belonged here are keyed: `store` (an answer made without it is not at the provider to be fetched again) and
@@ -66,6 +66,7 @@ _MORE = ("tool_calls", "tool_call_id", "function_call", "name")
 _DIGITS = re.compile(r"\d+")
 
 _encode = msgspec.json.Encoder(order="deterministic").encode
+_any = msgspec.json.Decoder()
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +79,7 @@ class ChatCompletionRequest:
     messages: tuple[Message, ...]
     model: str
     stream: bool
+    origin: RequestOrigin | None = None
 
     @property
     def wants_usage_chunk(self) -> bool:
@@ -286,8 +288,8 @@ def links_after(link: bytes, messages: Sequence[Message]) -> tuple[bytes, ...]:
 
 
 def identity_of(message: Message) -> bytes:
-    """The canonical bytes of a message's content: key order, `null` fields and the two ways to write a text (a string,
-    or one text part) make no difference."""
+    """The canonical bytes of a message's content: key order, `null` fields, the two ways to write a text (a string, or
+    one text part) and how the arguments of a call are spelt make no difference."""
     data = message.data
     role, content = data.get("role"), data.get("content")
     if isinstance(content, list):
@@ -300,7 +302,28 @@ def identity_of(message: Message) -> bytes:
             content = _DIGITS.sub("0", content)  # the clock that many clients write into their system prompt
     plain = len(data) == 2 and role is not None and content is not None  # no other field
     more = {} if plain else {name: value for name in _MORE if (value := data.get(name)) is not None}
+    if "tool_calls" in more:
+        more["tool_calls"] = _spelt(more["tool_calls"])
     if not more and content and isinstance(content, str) and isinstance(role, str):
         return f"{len(role)} {role}{content}".encode()  # most messages, five times as fast
     # An answer that only calls tools has no content: some clients write "", some null.
     return _encode({"role": role, "content": content or None, **more})
+
+
+def _spelt(calls: Json) -> Json:
+    """Returns tool calls with arguments in one spelling: clients read them and write them anew, and where an API has
+    them as an object nobody can tell how they were written."""
+    if not isinstance(calls, list):
+        return calls
+    return [_spelt_call(call) if isinstance(call, dict) else call for call in calls]
+
+
+def _spelt_call(call: Mapping[str, Json]) -> Json:
+    function = call.get("function")
+    if not isinstance(function, dict) or not isinstance(arguments := function.get("arguments"), str):
+        return call
+    try:
+        spelt = _encode(_any.decode(arguments)).decode()
+    except (ValueError, RecursionError):
+        return call
+    return {**call, "function": {**function, "arguments": spelt}}

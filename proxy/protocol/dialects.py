@@ -112,10 +112,15 @@ MISTRAL = Dialect(
     ),
 )
 VLLM = Dialect(name="vllm", rules=("no_messages", "orphan_result", "unanswered_call", "late_system", "alternation"))
+ANTHROPIC = Dialect(
+    name="anthropic",
+    rules=("no_messages", "orphan_result", "unanswered_call", "repeated_result"),
+    include_usage=False,
+)
 GENERIC = Dialect(name="generic", rules=("no_messages", "orphan_result", "unanswered_call"), include_usage=False)
 
 DIALECTS: Mapping[str, Dialect] = MappingProxyType(
-    {dialect.name: dialect for dialect in (KIMI, OPENAI, DEEPSEEK, MISTRAL, VLLM, GENERIC)}
+    {dialect.name: dialect for dialect in (KIMI, OPENAI, DEEPSEEK, MISTRAL, VLLM, ANTHROPIC, GENERIC)}
 )
 
 

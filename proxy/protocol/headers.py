@@ -1,7 +1,7 @@
 """HTTP headers: filtered towards the upstream and the client, and read for a client's directives, session and user.
 Unknown headers pass."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
 from proxy.types import Directives, Headers
@@ -36,11 +36,12 @@ SESSION_HEADERS = (
     "x-conversation-id",
     "x-litellm-session-id",
 )
+AGENT_HEADER = "x-claude-code-agent-id"  # of a subagent, whose conversation is its own
 USER_HEADERS = ("x-openwebui-user-id",)
 RETRIED = "x-stainless-retry-count"  # OpenAI's SDKs: how often this request was sent before
 
 _TRUE = ("1", "true", "on")
-_READ = frozenset((*SESSION_HEADERS, *USER_HEADERS, "cache-control"))
+_READ = frozenset((*SESSION_HEADERS, AGENT_HEADER, *USER_HEADERS, "cache-control"))
 
 
 def decode(headers: Iterable[tuple[bytes, bytes]]) -> Headers:
@@ -71,9 +72,21 @@ def is_event_stream(headers: Headers) -> bool:
     return (get(headers, "content-type") or "").strip().lower().startswith("text/event-stream")
 
 
-def to_upstream(headers: Headers, *, authorization: str | None, managed: bool) -> list[tuple[str, str]]:
-    """The client's headers as the upstream gets them. `authorization` replaces the client's own if given. Managed
-    requests are sent whole and read by us: no content coding, no accept-encoding."""
+def for_chat(headers: Headers) -> Headers:
+    """The headers of a request that came in the Messages API, for an upstream of chat completions: the key as a bearer
+    token, and without what only that API's provider knows."""
+    key = get(headers, "x-api-key")
+    kept = tuple([each for each in headers if each[0] != "x-api-key" and not each[0].startswith("anthropic-")])
+    if key is None or get(headers, "authorization") is not None:
+        return kept
+    return (*kept, ("authorization", f"Bearer {key}"))
+
+
+def to_upstream(
+    headers: Headers, *, authorization: str | None, managed: bool, key_header: str = "authorization"
+) -> list[tuple[str, str]]:
+    """The client's headers as the upstream gets them. `authorization` replaces the client's own if given, in the header
+    `key_header`. Managed requests are sent whole and read by us: no content coding, no accept-encoding."""
     dropped = _REQUEST_REWRITTEN | named_by_connection(headers)
     if managed:
         dropped |= {"accept-encoding"}
@@ -85,7 +98,7 @@ def to_upstream(headers: Headers, *, authorization: str | None, managed: bool) -
     if managed:
         kept.append(("accept-encoding", "identity"))
     if authorization is not None:
-        kept.append(("authorization", authorization))
+        kept.append((key_header, authorization))
     return kept
 
 
@@ -121,13 +134,19 @@ def read_directives(headers: Headers) -> Directives:
         remember=mode != "off" and "no-store" not in control,
         opted_in=wish in ("on", "refresh"),
         session=given.get("x-olvido-session") or None,
-        client_session=next((given[name] for name in SESSION_HEADERS if given.get(name)), None),
+        client_session=_client_session(given),
         ends=given.get("x-olvido-session-end", "").lower() in _TRUE,
         tools={"on": True, "off": False}.get(given.get("x-olvido-tools", "").lower()),
         project=given.get("x-olvido-project") or None,
         pins=given.get("x-olvido-pin", "").lower() in _TRUE,
         user=given.get("x-olvido-user") or next((said for name in USER_HEADERS if (said := get(headers, name))), None),
     )
+
+
+def _client_session(given: Mapping[str, str]) -> str | None:
+    named = next((given[name] for name in SESSION_HEADERS if given.get(name)), None)
+    agent = given.get(AGENT_HEADER)
+    return f"{named}/{agent}" if named and agent else named
 
 
 def is_retry(headers: Headers) -> bool:

@@ -31,6 +31,8 @@ class ChatCompletionMessage(msgspec.Struct, frozen=True):
     role: str
     text: str
     is_plain: bool
+    span: bytes = b""
+    is_sealed: bool = False
 
     @property
     def is_bare(self) -> bool:
@@ -112,13 +114,16 @@ class ChatCompletionMessage(msgspec.Struct, frozen=True):
         return _id(self.data.get("tool_call_id"))
 
 
-def chat_message(raw: bytes, data: Mapping[str, Any]) -> ChatCompletionMessage:
-    """Builds the message of the bytes `raw`, whose decoded JSON is `data`."""
+def chat_message(
+    raw: bytes, data: Mapping[str, Any], *, span: bytes = b"", is_sealed: bool = False
+) -> ChatCompletionMessage:
+    """Builds the message of the bytes `raw`, whose decoded JSON is `data`. `span`, `is_sealed`: as in `Message`."""
     role, content = data.get("role"), data.get("content")
     role = role if isinstance(role, str) else ""
     if isinstance(content, str):
-        return ChatCompletionMessage(raw, data, role, content, is_plain=True)
-    return ChatCompletionMessage(raw, data, role, "\n".join(_texts(content)) if content else "", is_plain=False)
+        return ChatCompletionMessage(raw, data, role, content, True, span, is_sealed)
+    text = "\n".join(_texts(content)) if content else ""
+    return ChatCompletionMessage(raw, data, role, text, False, span, is_sealed)
 
 
 def message(data: Mapping[str, Any]) -> Message:
@@ -160,8 +165,10 @@ def suffixed(said: Message, block: str) -> Message:
 
 
 def rewritten(said: Message, rewrite: Callable[[str], str]) -> Message:
-    """Returns the message with `rewrite` applied to each of its texts; itself if that changes none. A part that becomes
-    empty is removed, unless all would be: a provider refuses empty parts."""
+    """Returns the message with `rewrite` applied to each of its texts; itself if that changes none, or if it is sealed.
+    A part that becomes empty is removed, unless all would be: a provider refuses empty parts."""
+    if said.is_sealed:
+        return said
     content = said.data.get("content")
     changed: Json = content
     if said.is_plain:
@@ -172,7 +179,10 @@ def rewritten(said: Message, rewrite: Callable[[str], str]) -> Message:
 
 
 def replaced(said: Message, text: str) -> Message:
-    """Returns the message with `text` as its whole content, as a string or a part as it was before."""
+    """Returns the message with `text` as its whole content, as a string or a part as it was before; itself if it is
+    sealed."""
+    if said.is_sealed:
+        return said
     return _with_content(said, [_text_part(text)] if _is_list(said) else text)
 
 

@@ -5,7 +5,8 @@ the client's own bytes: key order, escapes, unknown keys, number formats.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
@@ -94,13 +95,15 @@ def _shorten(error: Exception) -> str:
 def with_messages(request: ChatRequest, messages: Sequence[Message]) -> ChatRequest:
     """Returns the request with these messages in place of the client's; every other byte stays."""
     raw = with_changes(request, messages=messages)
-    return ChatCompletionRequest(raw, request.fields, tuple(messages), request.model, request.stream)
+    return ChatCompletionRequest(raw, request.fields, tuple(messages), request.model, request.stream, request.origin)
 
 
 def with_view(request: ChatRequest, messages: Sequence[Message]) -> ChatRequest:
     """Returns the request with these messages to be read in place of the client's. Its body stays the client's: it is
     not to be sent."""
-    return ChatCompletionRequest(request.raw, request.fields, tuple(messages), request.model, request.stream)
+    return ChatCompletionRequest(
+        request.raw, request.fields, tuple(messages), request.model, request.stream, request.origin
+    )
 
 
 def with_changes(
@@ -110,11 +113,13 @@ def with_changes(
     tools: Sequence[Json] | None = None,
     model: str | None = None,
     ask_usage: bool = False,
+    renamed: Mapping[str, str] = MappingProxyType({}),
 ) -> bytes:
-    """Returns the body with the given values in place of the client's; `ask_usage`: streamed with a usage chunk. Other
-    values keep their bytes, and fields their order; a duplicate key keeps its last value, as every JSON parser in
-    use reads it."""
-    parts: dict[str, msgspec.Raw] = dict(_top_level.decode(request.raw))
+    """Returns the body with the given values in place of the client's; `ask_usage`: streamed with a usage chunk;
+    `renamed`: fields with their new names. Other values keep their bytes, and fields their order; a duplicate key keeps
+    its last value, as every JSON parser in use reads it."""
+    decoded = _top_level.decode(request.raw)
+    parts: dict[str, msgspec.Raw] = {renamed.get(name, name): value for name, value in decoded.items()}
     if messages is not None:
         parts["messages"] = msgspec.Raw(packed(messages))
     if tools is not None:
@@ -126,6 +131,11 @@ def with_changes(
         asking = {**(options if isinstance(options, dict) else {}), "include_usage": True}
         parts["stream_options"] = msgspec.Raw(_encoder.encode(asking))
     return _encoder.encode(parts)
+
+
+def without(body: bytes, names: Sequence[str]) -> bytes:
+    """Returns a body without the fields of these names."""
+    return _encoder.encode({name: value for name, value in _top_level.decode(body).items() if name not in names})
 
 
 def unstreamed(request: ChatRequest) -> ChatRequest:

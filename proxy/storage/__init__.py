@@ -5,6 +5,7 @@
 base.py          SessionStore, Ledger, AnswerCache, ReuseStore, Accounts, AliasStore, ContentStore; errors of storage
 recollection.py  FactStore, Archive, StateStore, WipeStore: the stores of memory
 jobs.py          JobStore: jobs of memory's model, what they cost and what they have made
+returns.py       ReturnStore: conversations that have returned to pass-through
 keys.py          KeyStore: keys that were given out, and sums by the day of their owners
 quality.py       QualityStore: managed answers beside those of the same request as it was, and what comparing costs
 desk.py          DeskStore: tapes, events and documents of memory that the model manages itself

@@ -33,6 +33,7 @@ from proxy.storage.quality import QualityStore
 from proxy.storage.recollection import Archive, FactStore, StateStore, WipeStore
 from proxy.storage.redis import redis_answers, redis_connection, redis_hot_contexts
 from proxy.storage.retention import IN_MEMORY, OnFailure, Pace, Retention
+from proxy.storage.returns import ReturnStore
 from proxy.storage.sqlite.database import Database as SqliteDatabase
 from proxy.storage.sqlite.database import NoDatabase
 from proxy.storage.sqlite.expiry import Expiry
@@ -80,6 +81,7 @@ class Storage:
     jobs: JobStore
     desks: DeskStore
     keys: KeyStore
+    returns: ReturnStore
     quality: QualityStore
     accounts: Accounts
     aliases: AliasStore
@@ -184,6 +186,7 @@ async def open_storage(
         # A tape says what turns say: whoever keeps none keeps no tape.
         desks=(stores if memory.archive_ttl else SQLITE).desks(database if memory.archive_ttl else nothing),
         keys=stores.keys(database),
+        returns=stores.returns(database),
         quality=stores.quality(database),
         accounts=stores.accounts(database),
         aliases=stores.aliases(database),

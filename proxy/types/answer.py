@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from proxy.types.request import Headers, Json, Outcome, Source, Vector
+from proxy.types.request import ApiName, Headers, Json, Outcome, Source, Vector
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +47,7 @@ class Answer:
     headers: Headers
     body: bytes | StreamedBody
     source: Source = "upstream"
+    api: ApiName = "chat"  # the API whose form the body has
 
 
 @dataclass(frozen=True, slots=True)

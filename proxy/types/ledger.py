@@ -9,6 +9,7 @@ from proxy.types.desk import DeskPlan, Pressure
 from proxy.types.memory import PathState
 from proxy.types.request import (
     MANAGED_ROUTE,
+    ApiName,
     ChatRequest,
     Directives,
     Identity,
@@ -350,11 +351,13 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """A body ready to be sent. `strip_usage`: the usage chunk was asked for by us, not by the client."""
+    """A body ready to be sent. `strip_usage`: the usage chunk was asked for by us, not by the client. `api`: the API
+    that the body is written for."""
 
     body: bytes
     plan: Plan
     strip_usage: bool = False
+    api: ApiName = "chat"
 
 
 @dataclass(frozen=True, slots=True)

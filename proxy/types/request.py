@@ -18,6 +18,7 @@ UNANSWERED = "unanswered/"
 UNMANAGED = "unmanaged"  # the session of ledger rows of requests that are passed through
 MANAGED_ROUTE = "/v1/chat/completions"
 
+ApiName = Literal["chat", "responses", "messages"]  # of an API for conversations
 Source = Literal["upstream", "exact", "intent", "command"]
 Mode = Literal["on", "meter", "off"]
 PlanKind = Literal["untouched", "managed", "over-budget", "fail-open"]
@@ -71,6 +72,15 @@ class Message(Protocol):
     @property
     def data(self) -> Mapping[str, Json]:
         """The bytes, decoded. Opaque outside of `proxy/protocol`."""
+
+    @property
+    def span(self) -> bytes:
+        """The client's bytes in the API that it has used: items or blocks, joined by commas. b"": it is that of chat
+        completions, or the message is none of the client's own, or a changed one."""
+
+    @property
+    def is_sealed(self) -> bool:
+        """True if it holds reasoning that is encrypted or signed: nothing in it may be rewritten."""
 
     @property
     def role(self) -> str:
@@ -159,6 +169,22 @@ class Sampling(msgspec.Struct, frozen=True):
     seed: int | None
 
 
+class RequestOrigin(Protocol):
+    """A request as it came in an API that is not chat completions. `proxy/protocol/origin.py` documents it."""
+
+    @property
+    def api(self) -> ApiName:
+        """The API."""
+
+    @property
+    def hands_off(self) -> str:
+        """The reason why it is sent on only as it came; "": it may be rewritten."""
+
+    @property
+    def foreign(self) -> str:
+        """The field that no chat completion can express; "": there is none."""
+
+
 class ChatRequest(Protocol):
     """A request for the next message of a conversation, parsed once, whichever API it is written for. `raw` is what
     the client sent, to the byte; nothing but `proxy/protocol` reads `fields`."""
@@ -170,6 +196,10 @@ class ChatRequest(Protocol):
     @property
     def fields(self) -> Mapping[str, Json]:
         """All of the request but its messages, decoded. Opaque outside of `proxy/protocol`."""
+
+    @property
+    def origin(self) -> "RequestOrigin | None":
+        """The request as it came in another API than chat completions; None: it came in that."""
 
     @property
     def messages(self) -> tuple[Message, ...]:
@@ -258,6 +288,8 @@ class Directives:
     """The client's directives by headers: `x-olvido-*`, `Cache-Control`, and those of well-known clients."""
 
     mode: Mode = "on"
+    settled: bool = False  # the mode is what was decided, the configuration included
+    held: str = ""  # why the proxy itself has weakened it; "": it has not
     lookup: bool = True  # this request may be answered by reuse
     store: bool = True  # its answer may be stored for reuse
     remember: bool = True  # its texts may be kept in memory

@@ -23,7 +23,7 @@ from proxy.config import Upstream as UpstreamConfig
 from proxy.errors import ImpossibleStatus, UnknownModel, UpstreamTimeout, from_transport
 from proxy.storage.shared import Breakers
 from proxy.storage.shared.local import LocalBreakers
-from proxy.types import Headers
+from proxy.types import ApiName, Headers
 
 # Providers send long header lines (cookies, policies); aiohttp's default of 8 KiB refuses some of them.
 _HEADER_BYTES = 64 * 1024
@@ -56,10 +56,17 @@ class Upstream:
         key = config.api_key
         # The Authorization header that replaces the client's own; None to pass the client's.
         self.authorization = None if key is None else f"Bearer {key.get_secret_value()}"
+        self._key = key
         self.url = lru_cache(maxsize=64)(self._url)  # parsing one takes 20 µs
         self._tls = httpx.create_ssl_context()  # the certificates that SDKs trust; 25 ms, so once
         self._through = _environment_proxy(self._base_url)
         self._session: aiohttp.ClientSession | None = None  # begun with the first request, in its event loop
+
+    def key_for(self, api: ApiName) -> tuple[str, str | None]:
+        """Returns the header that carries its key in an API, and its value; None: the client's own key is passed."""
+        if api == "messages" and "messages" in self.config.spoken:
+            return "x-api-key", None if self._key is None else self._key.get_secret_value()
+        return "authorization", self.authorization
 
     def _begun(self) -> aiohttp.ClientSession:
         connector = aiohttp.TCPConnector(ssl=self._tls, limit=0, keepalive_timeout=30, ttl_dns_cache=60)

@@ -17,13 +17,12 @@ from typing import Literal
 from proxy.config import Upstream as UpstreamConfig
 from proxy.errors import BreakerOpen, UpstreamBroken, UpstreamError, UpstreamTimeout
 from proxy.observe.metrics import Metrics
-from proxy.observe.tracing import PARENT, Call, Trace, current
+from proxy.observe.tracing import Call, Trace, current, with_parent
 from proxy.protocol import headers as wire_headers
+from proxy.protocol.apis import path_of
 from proxy.types import Answer, ChatRequest, Delivery, Headers, Outcome, Prompt
 from proxy.upstream.client import Response, Route, Upstream
 from proxy.upstream.relay import Relay, Reply
-
-PATH = "/chat/completions"
 
 # An answer up to this size is read whole before it is passed on, so one that breaks off becomes an error and not half
 # an answer; a larger one is streamed through, and stays unaccounted.
@@ -132,17 +131,24 @@ class _Forwarding:
 
     def _send(self, upstream: Upstream, prompt: Prompt, call: Call | None) -> Awaitable[Response]:
         timeout = upstream.config.timeout
-        headers = wire_headers.to_upstream(self.client_headers, authorization=upstream.authorization, managed=True)
+        headers = self._headers(upstream, prompt)
         if call is not None:
-            headers = [(PARENT, call.parent), *(each for each in headers if each[0] != PARENT)]
+            headers = with_parent(headers, call.parent)
         # Without streaming the first byte comes when the whole answer has been generated.
         return upstream.send(
             "POST",
-            upstream.url(PATH, self.query),
+            upstream.url(path_of(prompt.api), self.query),
             headers,
             prompt.body,
             timeout.first_byte if self.request.stream else timeout.answer,
         )
+
+    def _headers(self, upstream: Upstream, prompt: Prompt) -> list[tuple[str, str]]:
+        asked = self.client_headers
+        if self.request.origin is not None and prompt.api == "chat":
+            asked = wire_headers.for_chat(asked)
+        name, key = upstream.key_for(prompt.api)
+        return wire_headers.to_upstream(asked, authorization=key, managed=True, key_header=name)
 
 
 async def forward(
@@ -200,7 +206,7 @@ async def _deliver(response: Response, relay: Relay, most: int) -> Answer:
     status, headers = response.status, response.headers
     if wire_headers.is_event_stream(headers):
         relay.expect_events(readable=wire_headers.coding(headers) == "identity")
-        return Answer(status, wire_headers.to_client(headers, length=False), relay)
+        return Answer(status, wire_headers.to_client(headers, length=False), relay, api=relay.api)
 
     chunks: list[bytes] = []
     size = 0
@@ -210,13 +216,13 @@ async def _deliver(response: Response, relay: Relay, most: int) -> Answer:
             size += len(chunk)
             if size > most:
                 relay.resume(b"".join(chunks))
-                return Answer(status, wire_headers.to_client(headers, length=True), relay)
+                return Answer(status, wire_headers.to_client(headers, length=True), relay, api=relay.api)
     except BaseException as error:
         relay.finish("upstream_broken" if isinstance(error, UpstreamError) else "client_gone")
         raise
     whole = chunks[0] if len(chunks) == 1 else b"".join(chunks)
     relay.finish("complete" if status < 400 else "upstream_error", whole)
-    return Answer(status, wire_headers.to_client(headers, length=False), whole)
+    return Answer(status, wire_headers.to_client(headers, length=False), whole, api=relay.api)
 
 
 def after_status(

@@ -12,8 +12,8 @@ from proxy.errors import UpstreamBroken, UpstreamError
 from proxy.observe.metrics import Metrics
 from proxy.observe.tracing import Call
 from proxy.protocol import sse
-from proxy.protocol.accumulate import Accumulator
-from proxy.types import ChatRequest, Delivery, Outcome, Prompt
+from proxy.protocol.apis import Reader, as_completion, error_event, reader_of
+from proxy.types import ApiName, ChatRequest, Delivery, Outcome, Prompt
 from proxy.upstream.client import Response, Upstream
 
 # Bytes of events that are read at once, not one at a time. More would be held for each of a thousand streams.
@@ -48,13 +48,16 @@ class Relay:
         self._prefix = b""
         self._running: AsyncGenerator[bytes, None] | None = None
         self._finished = False
+        self.api = reply.prompt.api
 
     def expect_events(self, *, readable: bool) -> None:
         """Treats the body as a stream of events. One that is not `readable` (content coding) is passed on unread."""
         self._events = True
         strip_usage = self._reply.prompt.strip_usage
         self._reader = (
-            EventReader(strip_usage=strip_usage, on_fail_open=self._metrics.failed_open) if readable else None
+            EventReader(strip_usage=strip_usage, on_fail_open=self._metrics.failed_open, api=self.api)
+            if readable
+            else None
         )
 
     def resume(self, prefix: bytes) -> None:
@@ -98,7 +101,7 @@ class Relay:
         self._metrics.of(self._metrics.upstream_errors, self._reply.upstream.name, "cut").inc()
         self.finish("upstream_broken")
         if self._events:
-            yield sse.error_event(error.body())
+            yield error_event(self.api, error)
         raise error
 
     def finish(self, outcome: Outcome, whole: bytes | None = None) -> None:
@@ -121,7 +124,7 @@ class Relay:
             usage=answer.usage if answer else None,
             completion=completion if complete else None,
             partial=None if complete else completion,
-            raw_completion=whole,
+            raw_completion=None if whole is None else as_completion(self.api, whole) or whole,
             retries=reply.retries,
             upstream_seconds=seconds,
             first_byte_seconds=reply.first_byte_seconds,
@@ -139,9 +142,9 @@ class EventReader:
     Events pass as they come; what they say is read later, many at once, but for those that may not pass.
     """
 
-    def __init__(self, *, strip_usage: bool, on_fail_open: Callable[[str, str], None]) -> None:
+    def __init__(self, *, strip_usage: bool, on_fail_open: Callable[[str, str], None], api: ApiName = "chat") -> None:
         self._parser = sse.SseParser()
-        self._answer = Accumulator()
+        self._answer = reader_of(api)
         self._strip_usage = strip_usage
         self._on_fail_open = on_fail_open
         self._reading = True
@@ -150,7 +153,7 @@ class EventReader:
         self._unread_bytes = 0
 
     @property
-    def answer(self) -> Accumulator:
+    def answer(self) -> Reader:
         """The answer, as far as it came."""
         self._catch_up()
         return self._answer

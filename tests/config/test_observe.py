@@ -55,3 +55,10 @@ def test_what_cannot_be_is_told_where_it_stands(text: str, where: str, loaded: C
         loaded(text, OTEL="two\nlines")
     assert where in str(refused.value)
     assert "two" not in str(refused.value)
+
+
+def test_end_users_are_named_and_few(loaded: Callable[..., Config]) -> None:
+    assert loaded("").observe.users == ()
+    assert loaded("observe: {users: [ana, luis]}").observe.users == ("ana", "luis")
+    with pytest.raises(ConfigError, match=r"observe\.users"):
+        loaded(f"observe: {{users: [{', '.join(f'u{n}' for n in range(51))}]}}")

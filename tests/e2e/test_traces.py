@@ -197,6 +197,18 @@ def test_a_request_that_we_refuse_is_a_span_without_a_call(house: House) -> None
     assert root.attributes["http.response.status_code"] == 400
 
 
+def test_what_passes_through_is_a_span_and_the_parent_of_what_the_upstream_does(house: House) -> None:
+    house.upstream.demo.recorder.clear()
+    trace = secrets.token_hex(16)
+    house.http.get("/v1/models/demo-chat", headers={"traceparent": f"00-{trace}-{'b' * 16}-01"}).raise_for_status()
+    root = only(house.collector.of(trace), "server")
+    assert root.name.startswith("GET /v1/models")
+    assert "demo-chat" not in root.name  # of few names, whatever is asked for
+    assert root.attributes["http.response.status_code"] == 200
+    (received,) = house.upstream.demo.recorder.requests
+    assert received.header("traceparent") == f"00-{trace}-{root.id}-01"
+
+
 def test_an_answer_from_memory_has_no_call(house: House) -> None:
     body = {**PLAIN, "temperature": 0, "messages": [{"role": "user", "content": f"Say: {secrets.token_hex(4)}"}]}
     assert calls(house.trace(body))

@@ -24,10 +24,17 @@ CHAT = "/v1/chat/completions"
 TOLD = "Let me describe the old lighthouse: its keeper was Melquiades, who painted the door green in 1931."
 STATED = "From now on, call me Captain Ana."
 ASKED = "Do you remember what I said about the keeper of the old lighthouse?"
+MOST_ROUNDS = 60
 NEWCOMER = "never-heard-of"
 HUGE = "a huge event"
+LIMITED = "sk-limited-00000000"
+STANDING = 1  # tasks that go on: keys are looked at
 EVENTS = b"text/event-stream"
 _rounds = count(1)
+
+
+def key_of(number: int) -> str:
+    return f"sk-round-{number:08}"
 
 
 class Counting:
@@ -83,7 +90,7 @@ class Scene:
     def play(self) -> None:
         """A round of everything."""
         number = next(_rounds)
-        key = f"sk-round-{number}"
+        key = key_of(number)
         talk: list[Any] = []
         self._say(key, talk, STATED)
         self._say(key, talk, TOLD)
@@ -106,11 +113,18 @@ class Scene:
         self._ask(key, "Say: hi.", stream=True)
         self._ask(key, "Say: hi.", stream=True, stream_options={"include_usage": True})
         self._ask(key, "Does this fail?", status=503, fault="503")
+        for user in ("ana", "luis", "a-stranger"):
+            self._ask(key, f"Say: good morning, {user}, {number}.", user=user)
+        with_key = {"authorization": f"Bearer {key}"}
+        self.http.get("/v1/models", headers=with_key).raise_for_status()
+        self.http.post("/v1/embeddings", json={"model": "text-embedding-3-small", "input": "hi"}, headers=with_key)
+        body = {"model": "demo-chat", "messages": [{"role": "user", "content": "Say: no."}]}
+        assert self.http.post(CHAT, json=body, headers={"authorization": f"Bearer {LIMITED}"}).status_code == 429
         self.settle()
 
     def ask_newcomer(self) -> None:
         """A few questions to a model that nobody has heard of before, and an error of a kind that is new."""
-        key = f"sk-round-{next(_rounds)}"
+        key = key_of(next(_rounds))
         for part in range(3):
             self._ask(key, f"Say: newcomer, part {part}.", model=NEWCOMER)
         self._ask(key, "Does this fail?", status=429, fault="429")
@@ -118,7 +132,7 @@ class Scene:
 
     def settle(self) -> None:
         """Returns when all that follows the answers has been done."""
-        eventually(lambda: not len(self.services.tasks) and not self.services.storage.database.writer.depth)
+        eventually(lambda: len(self.services.tasks) <= STANDING and not self.services.storage.database.writer.depth)
 
     def _say(self, key: str, talk: list[Any], text: str) -> None:
         talk.append({"role": "user", "content": text})
@@ -161,7 +175,12 @@ def settings(upstream: str, folder: Path, port: int = 0) -> Config:
         "retries": 0,
         "breaker": {"failures": 0},
         "price": {"input": 1.0, "cached": 0.25, "output": 4.0},
+        "api_key": "sk-upstream-0123456789",
     }
+    teams = ("north", "south")
+    keys: list[dict[str, Any]]
+    keys = [{"name": f"round-{n}", "key": key_of(n), "team": teams[n % 2]} for n in range(1, MOST_ROUNDS)]
+    keys.append({"name": "limited", "key": LIMITED, "limits": {"tokens_per_minute": 1}})  # no request is so short
     return config(
         upstreams=[entry],
         profiles={"small": small},
@@ -169,6 +188,8 @@ def settings(upstream: str, folder: Path, port: int = 0) -> Config:
         storage={"path": str(folder)},
         server={"port": port, "drain": 5},
         admin={"metrics_token": METRICS_TOKEN},
+        auth={"mode": "keys", "keys": keys},
+        observe={"users": ["ana", "luis"]},
         embedding={"model": "text-embedding-3-small", "base_url": f"{upstream}/v1", "api_key": "sk-vectors"},
         reuse={"intent": {"enabled": True, "verify": 1.0}},
     )

@@ -5,6 +5,7 @@ A panel's expression is compared with the plain values of the series that it cou
 what has grown is what there is.
 """
 
+import json
 import re
 import socket
 from collections.abc import Callable, Iterator, Mapping
@@ -21,6 +22,8 @@ from tests.servers import eventually
 
 pytestmark = [pytest.mark.long, needs_prometheus]
 
+SEEN = "count_over_time(olvido_ready[1h])"
+ENOUGH = 20  # samples of a series: Prometheus adds up to one sample's growth at the edges of a span
 CLOSE = 0.08  # of what Prometheus makes of a span's edges
 _COUNTED = re.compile(r'increase\((?P<of>[^\[]+)\[\w+\]\) or label_replace\(.*?"born", "", ""\)')
 _TOTAL = re.compile(r"(?P<by>max by \([^)]*\) )\(last_over_time\((?P<of>[^\[]+)\[\w+\]\)\) - \(")
@@ -139,6 +142,8 @@ def _life(
             requests = _ledger(scene)["requests"]
             eventually(lambda: prometheus.number("sum(olvido_ledger_requests)") == requests)  # noqa: B023 (at once)
             eventually(lambda: prometheus.ask(f"timestamp(olvido_ready) > {done}"))  # noqa: B023 (same)
+            seen = prometheus.number(SEEN)
+            eventually(lambda: prometheus.number(SEEN) >= seen + ENOUGH, 30)  # noqa: B023 (same)
             story.look(point, prometheus, scene)
 
 
@@ -195,6 +200,31 @@ def test_the_first_numbers_are_the_ledgers_own_at_any_time(title: str, point: st
     expected = HEADLINES[title](story.ledger[point])
     assert told == pytest.approx(expected, rel=1e-9)
     assert expected != 0
+
+
+def test_a_key_a_team_and_an_end_user_have_their_own_numbers(story: Story) -> None:
+    def of(panel: str, label: str) -> dict[str, float]:
+        told = story.told["burst"][f"keys: Requests in the hour before, by {panel}: {{{{{label}}}}}"]
+        return {json.loads(each)[label]: value for each, value in told.items() if value}
+
+    (key,) = of("key", "key")
+    assert key.startswith("round-")
+    assert set(of("team", "team")) <= {"north", "south"}
+    assert of("key", "key")[key] == story.ledger["burst"]["requests"] + story.ledger["burst"]["unmanaged"]
+    assert of("end user", "user") == pytest.approx({"ana": 1, "luis": 1, "other": 1}, rel=CLOSE)
+
+
+def test_a_key_that_was_not_used_before_is_told_whole(story: Story) -> None:
+    where = "keys: Requests in the hour before, by key: {{key}}"
+    before, after = story.told["burst"][where], story.told["newcomer"][where]
+    grown = {each: value - before.get(each, 0) for each, value in after.items()}
+    assert {value for value in grown.values() if value} == {4}
+
+
+def test_what_goes_through_unmanaged_is_told_as_a_share(story: Story) -> None:
+    (told,) = story.told["burst"]["overview: Passed through unmanaged: "].values()
+    ledger = story.ledger["burst"]
+    assert told == ledger["unmanaged"] / (ledger["unmanaged"] + ledger["requests"]) > 0
 
 
 def test_money_and_requests_of_a_new_model_are_told_whole(story: Story) -> None:

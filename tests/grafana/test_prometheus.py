@@ -12,6 +12,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from proxy.observe.catalogue import Catalogue
 from proxy.observe.labels import MECHANISM
+from proxy.types.request import MANAGED_ROUTE
 from tests.grafana.load import Scene, run_scene
 from tests.grafana.prometheus import (
     METRICS_TOKEN,
@@ -148,8 +149,9 @@ def told(scene: Scene) -> list[tuple[str, dict[str, str], float]]:
 def test_upstream_metrics_and_ledger_agree_to_the_token(scene: Scene) -> None:
     scene.play()
     with closing(sqlite3.connect(f"file:{scene.database}?mode=ro", uri=True)) as database:
-        sent = dict(database.execute("SELECT measured, sum(tokens_sent) FROM ledger GROUP BY measured").fetchall())
-        rows = database.execute("SELECT count(*) FROM ledger").fetchone()[0]
+        managed = f"FROM ledger WHERE route = '{MANAGED_ROUTE}'"
+        sent = dict(database.execute(f"SELECT measured, sum(tokens_sent) {managed} GROUP BY measured").fetchall())
+        rows = database.execute(f"SELECT count(*) {managed}").fetchone()[0]
     exposed = {
         labels["measured"]: value
         for name, labels, value in told(scene)

@@ -10,17 +10,19 @@ from typing import Any
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from proxy.observe.ledger import DAY, SETTLED, LedgerTotals
+from proxy.observe.ledger import DAY, SETTLED, KeyAccounts, LedgerTotals
 from proxy.observe.metrics import Metrics
 from proxy.storage.base import Accounts, Ledger, StorageError
 from proxy.storage.postgres.accounts import PostgresAccounts
 from proxy.storage.postgres.ledger import PostgresLedger
 from proxy.storage.sqlite.accounts import SqliteAccounts
 from proxy.storage.sqlite.database import Database
+from proxy.storage.sqlite.keys import SqliteKeys
 from proxy.storage.sqlite.ledger import SqliteLedger
 from proxy.tasks import Tasks
 from proxy.types import Bucket
-from tests.builders import ledger_row
+from proxy.types.keys import ApiKey, TenantName
+from tests.builders import TENANT, ledger_row
 from tests.postgres import opened
 
 TODAY = 1_700_006_400.0  # the beginning of a day
@@ -80,8 +82,8 @@ class Clock:
         return self.now
 
 
-def reader(accounts: Any, metrics: Metrics, clock: Clock, **more: float) -> LedgerTotals:
-    return LedgerTotals(accounts, metrics, Tasks(), "led9e700", clock=clock, **more)
+def reader(accounts: Any, metrics: Metrics, clock: Clock, fresh: float = 2.0, deadline: float = 0.5) -> LedgerTotals:
+    return LedgerTotals(accounts, metrics, Tasks(), "led9e700", clock=clock, fresh=fresh, deadline=deadline)
 
 
 def told(metrics: Metrics, name: str, *labels: str) -> Numbers:
@@ -200,3 +202,31 @@ async def test_a_database_that_fails_is_counted_and_what_was_told_stays() -> Non
     await totals.refresh()
     assert told(metrics, "olvido_fail_open_total", "stage", "reason") == {("totals", "StorageError"): 1}
     assert told(metrics, "olvido_ledger_cost_dollars", "model") == {("other",): 0}
+
+
+class Book:
+    """Keys as a process knows them."""
+
+    def tenants(self) -> dict[str, TenantName]:
+        return {TENANT: TenantName("ana", "north")}
+
+    def all(self) -> list[ApiKey]:
+        return [ApiKey("2", "ana", b"", created_at=9.0), ApiKey("1", "ana", b"", created_at=5.0)]
+
+
+async def test_the_owner_of_a_key_is_told_with_all_its_requests_and_since_its_first_key(tmp_path: Path) -> None:
+    database = Database(tmp_path / "olvido.sqlite3", Tasks())
+    try:
+        ledger, metrics = SqliteLedger(database), Metrics()
+        for number, at in enumerate((NOW, NOW - 40 * DAY)):
+            ledger.append(ledger_row(request_id=f"r{number}", at=at, scope=f"{TENANT}/{number}", cost=0.25))
+        await ledger.flush()
+        keys = KeyAccounts(Book(), SqliteKeys(database))
+        totals = LedgerTotals(SqliteAccounts(database), metrics, Tasks(), "l", keys, deadline=10, clock=Clock())
+        await totals.refresh()
+    finally:
+        await database.close()
+    labels = ("ledger", "key", "team")
+    assert told(metrics, "olvido_ledger_key_requests", *labels) == {("l", "ana", "north"): 2}
+    assert told(metrics, "olvido_ledger_key_cost_dollars", *labels) == {("l", "ana", "north"): 0.5}
+    assert told(metrics, "olvido_ledger_key_since_seconds", *labels) == {("l", "ana", "north"): 5.0}

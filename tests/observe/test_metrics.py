@@ -11,9 +11,11 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from proxy.observe.labels import MOST_MODELS, SHARED_REASON, SHARED_STATE
 from proxy.observe.metrics import BEAT, LONGEST_MODEL, Metrics
+from proxy.observe.totals import KeyTotal
 from proxy.storage.redis.connection import Status
 from proxy.storage.redis.errors import REASONS
 from proxy.types import BreakEven, LedgerRow, RecalledLine, Trail
+from proxy.types.keys import KeySums
 from tests.builders import ledger_row
 
 
@@ -433,3 +435,28 @@ def test_a_model_that_is_configured_is_told_by_its_name_before_anybody_has_answe
     metrics.expect({"up": ["m"]})
     assert metrics.model("m", served=False) == "m"
     assert metrics.model("n", served=False) == "other"
+
+
+def test_the_totals_of_keys_take_the_place_of_those_before_them() -> None:
+    metrics = Metrics()
+    metrics.key_totals("l", [KeyTotal("ana", "north", 5.0, KeySums(2, 30, 0.5, -0.25))])
+    labels = {"ledger": "l", "key": "ana"}
+    assert value(metrics, "olvido_ledger_key_requests", **labels, team="north") == 2
+    assert value(metrics, "olvido_ledger_key_saved_cost_dollars", **labels, team="north") == -0.25
+    assert value(metrics, "olvido_ledger_key_since_seconds", **labels, team="north") == 5.0
+    metrics.key_totals("l", [KeyTotal("ana", "south", 5.0, KeySums(3, 40, 0.75, 0.0))])
+    assert value(metrics, "olvido_ledger_key_requests", **labels, team="north") is None
+    assert value(metrics, "olvido_ledger_key_requests", **labels, team="south") == 3
+
+
+def test_end_users_are_told_by_name_only_where_they_are_configured() -> None:
+    quiet, told = Metrics(), Metrics()
+    told.tell_users(["ana", "luis"])
+    for metrics in (quiet, told):
+        for name in ("ana", "ana", "stranger", "another", ""):
+            metrics.recorded(ledger_row(scope=f"{'ab' * 16}/{name}", cost=0.25, cost_saved=0.5))
+    assert [name for name, _ in scraped(quiet) if name.startswith("olvido_user")] == []
+    for name, each in (("requests", 1), ("tokens", 120), ("cost_dollars", 0.25), ("saved_cost_dollars", 0.5)):
+        found = {user: value(told, f"olvido_user_{name}_total", user=user) for user in ("ana", "luis", "other")}
+        assert found == {"ana": 2 * each, "luis": 0, "other": 2 * each}
+    assert value(told, "olvido_user_requests_total", user="stranger") is None

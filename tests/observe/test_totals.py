@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.observe.totals import Total, added, bounded, ledger_name, refined, totals
+from proxy.observe.totals import KeyTotal, Total, added, bounded, key_totals, ledger_name, refined, totals
 from proxy.storage.base import OTHER
 from proxy.types import Bucket, Sums
+from proxy.types.keys import KeySums, TenantName
 
 DAY, HOUR = 86_400.0, 3_600.0
 
@@ -73,3 +74,23 @@ def test_a_ledger_has_one_name_for_all_that_share_its_storage_and_tells_nothing_
     assert ledger_name(one) == ledger_name(one) != ledger_name(other)
     assert len(ledger_name(one)) == 8
     assert ledger_name(one) not in one.hex()
+
+
+OWNERS = {"t1": TenantName("ana", "north"), "t2": TenantName("luis"), "t3": TenantName("new", "north")}
+
+
+def test_every_key_is_told_used_or_not_and_nobody_else() -> None:
+    sums = [("t1", KeySums(3, 30, 0.5, -0.25)), ("unanswered", KeySums(9, 9, 9.0, 9.0))]
+    assert key_totals(OWNERS, {"new": 5.0}, sums) == [
+        KeyTotal("ana", "north", 0.0, KeySums(3, 30, 0.5, -0.25)),
+        KeyTotal("luis", "", 0.0, KeySums()),
+        KeyTotal("new", "north", 5.0, KeySums()),
+    ]
+
+
+def test_beyond_their_limit_the_oldest_keys_are_told_and_one_of_all_others() -> None:
+    sums = [("t1", KeySums(1, 10, 0.5, 0.0)), ("t2", KeySums(2, 20, 0.25, 0.5)), ("t3", KeySums(4, 40, 1.0, 0.0))]
+    assert key_totals(OWNERS, {"ana": 9.0, "luis": 7.0, "new": 5.0}, sums, most=1) == [
+        KeyTotal("new", "north", 5.0, KeySums(4, 40, 1.0, 0.0)),
+        KeyTotal(OTHER, "", 0.0, KeySums(3, 30, 0.75, 0.5)),
+    ]

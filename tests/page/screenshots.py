@@ -77,7 +77,7 @@ def _talk(http: httpx.Client) -> str:
     began = time() - STEP * (len(CONVERSATION) + len(WORDS) + 6)
     history: list[Mapping[str, Any]] = [{"role": "system", "content": SYSTEM}]
     with pytest.MonkeyPatch.context() as clock:
-        clock.setattr("proxy.app.time", lambda: min(time(), began + STEP * next(times)))
+        clock.setattr("proxy.api.time", lambda: min(time(), began + STEP * next(times)))
         for ask in CONVERSATION:
             said = {"role": "user", "content": ask.text}
             if ask.alone:

@@ -76,6 +76,9 @@ def test_what_went_through_unmanaged_is_told_with_what_would_have_it_managed(tab
         line.get_by_role("link", name="See them").click()
         page.tab.wait_for_selector(".view-requests tbody tr")
         assert page.tab.locator(".view-requests tbody tr").count() == 4
+        page.tab.get_by_role("link", name="/v1/responses").first.click()
+        page.tab.wait_for_selector(".view-request .callout")
+        assert "went through unmanaged: /v1/responses" in page.text(".view-request .callout")
         page.tab.locator(".unmanaged-line").get_by_role("link", name="How to have them managed").click()
         page.tab.wait_for_selector("h1:has-text('Clients')")
         page.tab.close()

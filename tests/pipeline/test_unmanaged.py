@@ -73,7 +73,7 @@ class Running:
     inside: Inside
     http: httpx.Client
 
-    def ask(self, method: str = "POST", path: str = "/v1/responses", wish: str = "", **more: Any) -> httpx.Response:
+    def ask(self, method: str = "POST", path: str = "/v1/completions", wish: str = "", **more: Any) -> httpx.Response:
         headers = {"authorization": "Bearer sk-known", "x-wish": wish, **more.pop("headers", {})}
         return self.http.request(method, path, headers=headers, **more)
 
@@ -117,10 +117,10 @@ BODY = {"input": "hello " * 50_000, "model": "gpt-5", "stream": False}
 
 
 def test_a_request_leaves_a_row_with_what_its_answer_tells(running: Running) -> None:
-    before, began = running.counted("/v1/responses"), time()
+    before, began = running.counted("/v1/completions"), time()
     row = running.asked(json=BODY)
     assert (row.route, row.model, row.upstream, row.source, row.plan) == (
-        "/v1/responses", "gpt-5", "up", "upstream", "untouched",
+        "/v1/completions", "gpt-5", "up", "upstream", "untouched",
     )  # fmt: skip
     assert (row.status, row.outcome, row.stream, row.measured) == (200, "complete", False, True)
     assert (row.tokens_original, row.tokens_sent, row.tokens_cached, row.tokens_completion) == (1_000, 1_000, 400, 100)
@@ -128,7 +128,7 @@ def test_a_request_leaves_a_row_with_what_its_answer_tells(running: Running) -> 
     assert row.cost_saved == 0
     assert began <= row.at <= time()
     assert row.upstream_seconds == row.total_seconds > 0
-    assert running.counted("/v1/responses") == before + 1
+    assert running.counted("/v1/completions") == before + 1
     assert json.loads(running.upstream.bodies[-1]) == BODY
 
 
@@ -141,7 +141,7 @@ def test_a_request_leaves_a_row_with_what_its_answer_tells(running: Running) -> 
         ({"method": "GET", "path": "/v1/models"}, {"route": "/v1/models", "model": ""}),
         ({"path": "/v1/of/somebody's/own"}, {"route": "other"}),
         ({"content": b'{"model": "m"}', "headers": {"content-type": "multipart/form-data; boundary=x"}}, {"model": ""}),
-        ({"headers": {"x-olvido-user": "ana"}}, {"route": "/v1/responses"}),
+        ({"headers": {"x-olvido-user": "ana"}}, {"route": "/v1/completions"}),
     ],
 )  # fmt: skip
 def test_what_cannot_be_read_in_passing_is_not_told(
@@ -153,7 +153,7 @@ def test_what_cannot_be_read_in_passing_is_not_told(
 
 
 def test_what_a_broken_answer_was_is_told(running: Running) -> None:
-    with running.http.stream("POST", "/v1/responses", headers={"x-wish": "break"}) as answer:
+    with running.http.stream("POST", "/v1/completions", headers={"x-wish": "break"}) as answer:
         request_id = answer.headers["x-olvido-request"]
         with pytest.raises(httpx.RemoteProtocolError):
             answer.read()
@@ -161,7 +161,7 @@ def test_what_a_broken_answer_was_is_told(running: Running) -> None:
 
 
 def test_a_client_that_leaves_is_told(running: Running) -> None:
-    with running.http.stream("POST", "/v1/responses", headers={"x-wish": "stay"}) as answer:
+    with running.http.stream("POST", "/v1/completions", headers={"x-wish": "stay"}) as answer:
         request_id = answer.headers["x-olvido-request"]
         next(answer.iter_raw())
     assert running.row(request_id).outcome == "client_gone"
@@ -196,7 +196,7 @@ def test_no_other_sum_counts_them_and_no_list_of_conversations_has_them(running:
     row = running.asked(headers={"x-olvido-user": "bob"}, json=BODY)
     accounts = running.services.storage.accounts
     (bucket,) = running.inside.do(lambda: accounts.buckets(row.at - 60, row.at + 60, 60, row.scope, "route"))
-    assert (bucket.name, bucket.sums.unmanaged) == ("/v1/responses", 1)
+    assert (bucket.name, bucket.sums.unmanaged) == ("/v1/completions", 1)
     assert bucket.sums.unmanaged_cost == pytest.approx(row.cost)
     assert (bucket.sums.requests, bucket.sums.cost, bucket.sums.tokens_sent, bucket.sums.overhead_seconds) == (
         0, 0, 0, 0,
@@ -239,4 +239,4 @@ def test_kept_are_both_ends_of_an_answer_and_no_more() -> None:
 
 
 def _passage() -> Passage:
-    return Passage("req_1", 0.0, "/v1/responses", "POST", Scope("t"), "up", is_json=True, started=0.0)
+    return Passage("req_1", 0.0, "/v1/completions", "POST", Scope("t"), "up", is_json=True, started=0.0)

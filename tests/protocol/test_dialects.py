@@ -101,6 +101,13 @@ THOUGHT = {"reasoning_content": "hm"}
 OPENAI_ORPHAN = (
     "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'."
 )
+ANTHROPIC_ORPHAN = (
+    "messages.2: `tool_result` block(s) that have no corresponding `tool_use` block in the previous message."
+)
+ANTHROPIC_REPEATED = (
+    "messages.3: each tool_use must have a single result. Found multiple `tool_result` blocks with id: "
+)
+ANTHROPIC_UNANSWERED = "messages.1: `tool_use` ids were found without `tool_result` blocks immediately after: "
 UNANSWERED = (
     "n assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. "
     "The following tool_call_ids did not have response messages: "
@@ -251,6 +258,19 @@ REFUSED: list[tuple[str, list[Body], list[tuple[Any, int, str]]]] = [
         [("orphan_result", 2, "Message has tool role, but there was no previous assistant message with a tool call!")],
     ),
     ("vllm", [USER, calls(X), ANSWER, USER], [("unanswered_call", 1, MISTRAL_COUNT)]),
+    ("anthropic", [USER, ANSWER, tool_result(X)], [("orphan_result", 2, ANTHROPIC_ORPHAN)]),
+    ("anthropic", [USER, calls(X, Y), tool_result(Y), USER], [("unanswered_call", 1, f"{ANTHROPIC_UNANSWERED}{X}.")]),
+    (
+        "anthropic",
+        [USER, calls(X), tool_result(X), tool_result(X)],
+        [
+            (
+                "repeated_result",
+                3,
+                ANTHROPIC_REPEATED + X,
+            )
+        ],
+    ),
     ("generic", [USER, ANSWER, tool_result(X)], [("orphan_result", 2, OPENAI_ORPHAN)]),
     ("generic", [USER, calls(X), USER], [("unanswered_call", 1, f"A{UNANSWERED}{X}")]),
 ]
@@ -281,6 +301,7 @@ TAKEN: list[tuple[str, list[Body]]] = [
     ("vllm", [says("developer"), USER]),
     ("vllm", [USER, ANSWER, USER]),
     ("generic", [USER, ANSWER, SYSTEM, USER, USER, calls(X), tool_result(X), USER]),
+    ("anthropic", [USER, ANSWER, USER, calls(X, Y), tool_result(X), tool_result(Y), USER]),
 ]
 
 

@@ -98,6 +98,15 @@ TEXTS: dict[str, dict[Rule, str]] = {
         "alternation": "After the optional system message, conversation roles must alternate user and assistant "
         "roles except for tool calls and results.",
     },
+    "anthropic": {
+        "no_messages": "messages: at least one message is required",
+        "orphan_result": "messages.{position}: `tool_result` block(s) that have no corresponding `tool_use` block in "
+        "the previous message.",
+        "unanswered_call": "messages.{position}: `tool_use` ids were found without `tool_result` blocks immediately "
+        "after: {ids}.",
+        "repeated_result": "messages.{position}: each tool_use must have a single result. Found multiple `tool_result` "
+        "blocks with id: {id}",
+    },
     "generic": {rule: text for rule, text in _OPENAI.items() if rule not in ("too_many_tools", "repeated_result")},
 }
 # Sampling fields that its thinking models accept with one value only.

@@ -22,6 +22,7 @@ setting and no lock outlives a transaction.
 | archive.py, contents.py | the archive of turns; bodies of requests |
 | jobs.py | jobs of memory's model |
 | keys.py | keys that were given out, sums of their owners |
+| returns.py | conversations that have returned to pass-through |
 | quality.py | compared answers |
 | desk.py | desks: tapes, events, documents |
 | facts.py, ledger.py, reuse.py | facts; the ledger and its sums; entries for reuse by intent, and its log |

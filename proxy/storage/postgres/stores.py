@@ -10,6 +10,7 @@ from proxy.storage.postgres.jobs import PostgresJobs
 from proxy.storage.postgres.keys import PostgresKeys
 from proxy.storage.postgres.ledger import PostgresLedger
 from proxy.storage.postgres.quality import PostgresQuality
+from proxy.storage.postgres.returns import PostgresReturns
 from proxy.storage.postgres.reuse import PostgresReuse
 from proxy.storage.postgres.sessions import PostgresSessions
 from proxy.storage.postgres.states import PostgresStates
@@ -27,6 +28,7 @@ STORES = Kind(
     jobs=PostgresJobs,
     desks=PostgresDesks,
     keys=PostgresKeys,
+    returns=PostgresReturns,
     quality=PostgresQuality,
     accounts=PostgresAccounts,
     aliases=PostgresAliases,

@@ -15,6 +15,7 @@ would need as well is in the folder above.
 | facts.py | facts |
 | jobs.py | jobs of memory's model |
 | keys.py | keys that were given out, sums of their owners |
+| returns.py | conversations that have returned to pass-through |
 | quality.py | compared answers |
 | desk.py | desks: tapes, events, documents |
 | wipes.py | wiped memories, put aside for a while |

@@ -10,6 +10,7 @@ from proxy.storage.sqlite.jobs import SqliteJobs
 from proxy.storage.sqlite.keys import SqliteKeys
 from proxy.storage.sqlite.ledger import SqliteLedger
 from proxy.storage.sqlite.quality import SqliteQuality
+from proxy.storage.sqlite.returns import SqliteReturns
 from proxy.storage.sqlite.reuse import SqliteReuse
 from proxy.storage.sqlite.sessions import SqliteSessions, SqliteStates
 from proxy.storage.sqlite.wipes import SqliteWipes
@@ -26,6 +27,7 @@ STORES = Kind(
     jobs=SqliteJobs,
     desks=SqliteDesks,
     keys=SqliteKeys,
+    returns=SqliteReturns,
     quality=SqliteQuality,
     accounts=SqliteAccounts,
     aliases=SqliteAliases,

@@ -13,6 +13,7 @@ facts.py      facts of users
 job_changes.py    the transactions of jobs; job_rows.py their rows and statements
 job_expiry.py     jobs whose time has passed; job_forgetting.py how forgetting reaches them
 kinds.py      the stores of one kind of database, as they are opened
+returns.py    conversations that have returned to pass-through
 keys.py       keys that were given out, and sums by the day of their owners
 jobs.py       jobs of memory's model, what they cost and what they have made
 ledger.py     the ledger, and the sums of its rows

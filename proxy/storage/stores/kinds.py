@@ -10,6 +10,7 @@ from proxy.storage.jobs import JobStore
 from proxy.storage.keys import KeyStore
 from proxy.storage.quality import QualityStore
 from proxy.storage.recollection import Archive, FactStore, StateStore, WipeStore
+from proxy.storage.returns import ReturnStore
 from proxy.storage.stores.contents import ContentLimits
 
 
@@ -27,6 +28,7 @@ class Kind:
     jobs: Callable[[Database], JobStore]
     desks: Callable[[Database], DeskStore]
     keys: Callable[[Database], KeyStore]
+    returns: Callable[[Database], ReturnStore]
     quality: Callable[[Database], QualityStore]
     accounts: Callable[[Database], Accounts]
     aliases: Callable[[Database], AliasStore]

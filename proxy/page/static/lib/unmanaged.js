@@ -4,6 +4,7 @@
                       conversations  requests that could have been managed: turns on the other routes of conversations
                       share          of these and the managed ones        others  requests for anything else
                       routes         [{name, requests, couldBe}], most first
+   couldBeManaged(route)   does it carry conversations?
    sentence(passed)  "37 requests on /v1/responses went through unmanaged"
    remedy()          the link to what would make them managed
    unmanagedLine()   one small line for every view: {element, refresh()}; it hides itself while there is nothing to say */
@@ -40,10 +41,12 @@ const CONVERSATIONS = ["/v1/responses", "/v1/messages", "/v1/completions"];
 const DAY = 86_400;
 const OLD = 60_000; // ms after which a view asks anew
 
+export const couldBeManaged = (route) => CONVERSATIONS.includes(route);
+
 export function passed(groups) {
   const routes = groups
     .filter((each) => each.sums.unmanaged > 0)
-    .map((each) => ({ name: each.name, requests: each.sums.unmanaged, couldBe: CONVERSATIONS.includes(each.name) }))
+    .map((each) => ({ name: each.name, requests: each.sums.unmanaged, couldBe: couldBeManaged(each.name) }))
     .sort((one, other) => other.couldBe - one.couldBe || other.requests - one.requests);
   const managed = groups.reduce((sum, each) => sum + each.sums.requests, 0);
   const sum = (couldBe) => routes.reduce((so, each) => so + (each.couldBe === couldBe ? each.requests : 0), 0);

@@ -15,6 +15,7 @@ import { tabs } from "../lib/tabs.js";
 import { rounds } from "./request_rounds.js";
 import { sentence, tone } from "./request_sentence.js";
 import { after, before } from "./request_texts.js";
+import { unmanaged } from "./request_unmanaged.js";
 import { breakEven, story } from "./request_why.js";
 
 register(dictionary);
@@ -27,6 +28,11 @@ export async function show(root, ctx) {
   const { id, scope } = ctx.params;
   const found = await api.get(`requests/${encodeURIComponent(id)}`, { scope }, { signal: ctx.signal });
   const row = found.request;
+  ctx.onLeave(tick(root));
+  if (!isManaged(row)) {
+    clear(root, unmanaged(row, heading(found)));
+    return;
+  }
   const entry = row.source === "intent" ? await reuseEntry(row, ctx) : null;
   const why = h("div", { class: "why-parts" }, story(row, entry), row.trail?.break_even ? breakEven(row.trail) : mechanisms(row));
   const more = details(found, row, entry);
@@ -42,7 +48,6 @@ export async function show(root, ctx) {
     ctx.onLeave(choice.destroy);
     root.append(choice.element, h("div", { class: "request-parts" }, why, sent, got), more);
   } else root.append(withoutText(ctx.me, row), why, more);
-  ctx.onLeave(tick(root));
 }
 
 /** All that is known beside the texts. */

@@ -34,8 +34,10 @@ function reused(row, entry) {
 
 function planned(row) {
   const { trail, plan, plan_reason: reason } = row;
-  const would = /^meter;would_send=(\d+)/.exec(reason ?? "");
+  const would = /meter;would_send=(\d+)/.exec(reason ?? "");
+  const held = /^(returned=dearer|returned=reported|canary|rule)(;|$)/.exec(reason ?? "");
   const lines = [];
+  if (held) lines.push(t(`request.story.held.${held[1]}`));
   if (would) lines.push(t("request.story.meter", { n: count(Number(would[1])) }));
   else if (plan === "untouched") lines.push(t("request.story.untouched"));
   else if (plan === "fail-open") lines.push(t("request.story.fail-open", { reason: reason || "–" }));

@@ -1,0 +1,215 @@
+"""Handlers of the API: conversations, which are managed; responses that are kept; and the pass-through of every other
+`/v1` route, streamed to the first upstream and back, unchanged."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from dataclasses import dataclass, replace
+from time import time
+from typing import Any, TypeAlias
+from urllib.parse import unquote
+
+from proxy.errors import OlvidoError, UnknownRoute, UpstreamError
+from proxy.http.exchange import Call, ClientGone, read_body, refuse_coding, stream_body
+from proxy.keys.limits import with_room
+from proxy.observe.tracing import CURRENT, current, with_parent
+from proxy.pipeline import Services, kept_responses, limits, other_apis
+from proxy.pipeline.unmanaged import Passage, Unmanaged
+from proxy.protocol import headers as wire_headers
+from proxy.protocol.routes import route_of
+from proxy.types import Answer, Incoming
+from proxy.upstream.client import Response, Upstream
+
+Handler: TypeAlias = Callable[[Call, Services], Awaitable[None]]
+
+CHAT, RESPONSES, MESSAGES = "/v1/chat/completions", "/v1/responses", "/v1/messages"
+
+
+def conversation(path: str, answered: Callable[[Incoming, Services], Awaitable[Answer]]) -> Handler:
+    """Returns the handler of a managed route: `/v1/chat/completions`, `/v1/responses`, `/v1/messages`."""
+
+    async def handler(call: Call, services: Services) -> None:
+        await _traced(call, services, path, _converse(call, services, answered))
+
+    return handler
+
+
+async def _traced(call: Call, services: Services, route: str, work: Coroutine[Any, Any, int]) -> None:
+    """Runs the work of a request in a trace of its own, where requests are traced. `work` returns the status of its
+    answer."""
+    if services.tracing is None:
+        await work
+        return
+    trace = services.tracing.begin(call.headers, call.request_id)
+    mark = CURRENT.set(trace)
+    status, error = 0, ""
+    try:
+        status = await work
+    except OlvidoError as refused:
+        # An answer that has begun has the status that it began with.
+        status, error = 0 if call.answered else refused.status, refused.code or type(refused).__name__
+        raise
+    except BaseException as failure:
+        is_gone = isinstance(failure, ClientGone | asyncio.CancelledError)
+        status, error = 0, "client_gone" if is_gone else "our_error"
+        raise
+    finally:
+        CURRENT.reset(mark)
+        told = {"http.request.method": call.method, "http.route": route, "url.path": route, "url.scheme": "http"}
+        trace.end(f"{call.method} {route}", {**told, "olvido.request": call.request_id}, status, error)
+
+
+async def _converse(call: Call, services: Services, answered: Callable[[Incoming, Services], Awaitable[Answer]]) -> int:
+    incoming = await incoming_of(call, services)
+    count, in_flight = services.metrics.tally.add, services.metrics.in_flight
+    count(in_flight, 1)
+    try:
+        try:
+            answer = await answered(incoming, services)
+        except BaseException:
+            services.limiter.release(incoming.request_id)  # no row will settle it
+            raise
+        await call.answer(answer)
+    finally:
+        count(in_flight, -1)
+    return answer.status
+
+
+_respond = conversation(RESPONSES, other_apis.responses)
+
+
+async def responses(call: Call, services: Services) -> None:
+    """Answers `/v1/responses`. A request for a WebSocket gets a 404, so that its client falls back to HTTP."""
+    if call.method == "POST":
+        await _respond(call, services)
+    elif wire_headers.get(call.headers, "upgrade") is not None:
+        raise UnknownRoute("The Responses API is served over HTTP alone, without WebSockets.")
+    else:
+        await pass_through(call, services)
+
+
+async def kept_response(call: Call, services: Services) -> None:
+    """Answers requests about a response that the proxy keeps; what it does not have passes through."""
+    tenant = services.authenticator.tenant(call.headers)
+    incoming = Incoming(call.request_id, call.headers, b"", time(), tenant, call.query)
+    name, what = call.parameters["response"], call.parameters.get("what", "")
+    answer = await kept_responses.told(what, call.method, name, incoming, services)
+    if answer is None:
+        await pass_through(call, services)
+    else:
+        await call.answer(replace(answer, headers=(*answer.headers, ("x-olvido-request", call.request_id))))
+
+
+async def count_tokens(call: Call, services: Services) -> None:
+    """Answers `/v1/messages/count_tokens`: the upstream's count where it has that API, else our own."""
+    incoming = await incoming_of(call, services)
+    counted = await kept_responses.counted(incoming, services)
+    if isinstance(counted, Answer):
+        await call.answer(counted)
+    else:
+        await pass_through(call, services, incoming.body, counted)
+
+
+async def incoming_of(call: Call, services: Services) -> Incoming:
+    """Reads a request of the API whole. Raises what refuses its key, its coding or its body."""
+    tenant = services.authenticator.tenant(call.headers)
+    refuse_coding(call.headers)
+    server = services.config.server
+    received_at = time()
+    body = await read_body(
+        call.receive, call.headers, max_bytes=server.max_body_mb * 2**20, seconds=server.body_timeout
+    )
+    call.watch.start()
+    return Incoming(call.request_id, call.headers, body, received_at, tenant, call.query)
+
+
+async def pass_through(
+    call: Call, services: Services, read: bytes | None = None, upstream: Upstream | None = None
+) -> None:
+    """Forwards one request. No retries, since a streamed body can be sent only once. Nothing is decided about it, nor
+    learnt: what it was is noticed as it passes, for the ledger. `read`: its body, where that has been read. `upstream`:
+    the one that is asked; None: the first."""
+    await _traced(call, services, route_of(call.method, call.path), _pass(call, services, read, upstream))
+
+
+async def _pass(call: Call, services: Services, read: bytes | None, upstream: Upstream | None) -> int:
+    tenant = services.authenticator.tenant(call.headers)  # with own keys: raises Unauthorized for anybody else's
+    if leads_out(call.path):
+        raise UnknownRoute(f"Unknown request URL: {call.method} {call.path[:200]}.")
+    upstream = upstream or services.router.default
+    passage = services.unmanaged.begin(call.request_id, call.method, call.path, call.headers, tenant)
+    room = await limits.admit_other(services, passage.scope, call.request_id, passage.at)
+    body = _body(call, upstream, passage) if read is None else read
+    if body is None:
+        call.watch.start()
+    url = upstream.url(call.path.removeprefix("/v1"), call.query)
+    key_header, key = upstream.key_for("messages" if call.path.startswith("/v1/messages") else "chat")
+    headers = wire_headers.to_upstream(call.headers, authorization=key, managed=False, key_header=key_header)
+    if (trace := current()) is not None:
+        headers = with_parent(headers, trace.parent)
+    try:
+        # The answer's headers may come only after a long upload, whose silence `stream_body` bounds.
+        response = await upstream.send(call.method, url, headers, body, upstream.config.timeout.answer)
+    except UpstreamError as error:
+        refused = _cause(error.__cause__) or error
+        services.unmanaged.end(passage, status=refused.status)
+        raise refused from error.__cause__
+    except BaseException:  # the client has gone
+        services.unmanaged.end(passage, "client_gone")
+        raise
+    passage.answered(response.status, response.headers)
+    kept = wire_headers.to_client(response.headers, length=True)
+    through = _Through(response, passage, services.unmanaged)
+    await call.answer(Answer(response.status, (*with_room(kept, room), ("x-olvido-request", call.request_id)), through))
+    return response.status
+
+
+def leads_out(path: str) -> bool:
+    """True if `path` has dot segments, which could resolve to a URL outside of the API and take the upstream's key
+    there."""
+    return any(unquote(step) in (".", "..") for step in unquote(path).replace("\\", "/").split("/"))
+
+
+def _body(call: Call, upstream: Upstream, passage: Passage) -> AsyncIterator[bytes] | None:
+    """Returns the stream of the request's body; None if it announces none, as GET does."""
+    length = wire_headers.get(call.headers, "content-length")
+    if length in (None, "0") and wire_headers.get(call.headers, "transfer-encoding") is None:
+        return None
+    return _noticed(stream_body(call.receive, idle=upstream.config.timeout.idle, on_end=call.watch.start), passage)
+
+
+async def _noticed(body: AsyncIterator[bytes], passage: Passage) -> AsyncIterator[bytes]:
+    async for piece in body:
+        passage.sent(piece)
+        yield piece
+
+
+def _cause(error: BaseException | None) -> OlvidoError | None:
+    """Returns our own error in reading the client's body, if that made the HTTP client give up."""
+    while error is not None:
+        if isinstance(error, OlvidoError):
+            return error
+        error = error.__cause__ or error.__context__
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Through:
+    """The upstream's body as a stream, recorded at its end."""
+
+    response: Response
+    passage: Passage
+    unmanaged: Unmanaged
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        try:
+            while chunk := await self.response.read():
+                self.passage.came(chunk)
+                yield chunk
+            self.passage.outcome = "complete"
+        except UpstreamError as error:
+            self.passage.outcome = "upstream_broken"
+            raise _cause(error.__cause__) or error from error.__cause__
+
+    async def aclose(self) -> None:
+        self.response.close()
+        self.unmanaged.end(self.passage)

@@ -1,0 +1,320 @@
+"""Requests of the Responses and Messages APIs: read as the neutral request, handled as any other, and answered in the
+shape that was asked for.
+
+    body ─ parse ─ (chain of kept responses) ─ chat.handle ─┬─ answer in the client's API ──────────────────▶ client
+                                                            └─ chat completion ─ told as object or events ──▶ client
+                                                                                 └─ kept, before its end is told
+
+An upstream that has the API answers in it, and nothing is translated. Else the pipeline's answer, a chat completion
+from an upstream or from memory, is translated chunk by chunk."""
+
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from time import time
+from typing import Any, Protocol
+
+import msgspec
+
+from proxy.conversation import identify
+from proxy.errors import OlvidoError, UnknownResponse
+from proxy.pipeline import Services
+from proxy.pipeline.chat import handle
+from proxy.protocol import apis, sse
+from proxy.protocol import headers as wire_headers
+from proxy.protocol.chat import ChatCompletionRequest
+from proxy.protocol.messages import output as message_output
+from proxy.protocol.messages.events import MessageEvents
+from proxy.protocol.origin import Origin
+from proxy.protocol.responses import keeping
+from proxy.protocol.responses import output as response_output
+from proxy.protocol.responses import request as response_request
+from proxy.protocol.responses.events import ResponseEvents
+from proxy.storage.base import StorageError
+from proxy.tasks import Offload, within
+from proxy.types import Answer, Incoming, Json, Scope, StoredAnswer, StreamedBody
+
+KEEP_DEADLINE = 1.0  # seconds that keeping, or finding, a response may take
+
+_EVENTS = (("content-type", "text/event-stream; charset=utf-8"), ("cache-control", "no-cache"))
+_JSON = (("content-type", "application/json"),)
+
+_object = msgspec.json.Decoder(dict[str, Any])
+_encode = msgspec.json.Encoder().encode
+
+Keep = Callable[[dict[str, Any]], Awaitable[None]]
+
+
+# --- Responses --------------------------------------------------------------------------------------------------------
+
+
+async def responses(incoming: Incoming, services: Services) -> Answer:
+    """Answers one request to `/v1/responses`. Raises OlvidoError for requests that we refuse ourselves."""
+    offload = Offload(services.executor, len(incoming.body))
+    request = await offload(lambda: response_request.parse(incoming.body))
+    origin = _origin(request)
+    given = origin.given
+    upstream = services.router.route(request.model).upstream.config
+    is_native = apis.has_native(origin, upstream.spoken)
+    scope = identify.scope_of(incoming, request, wire_headers.read_directives(incoming.headers))
+    previous = origin.previous
+    is_ours = not is_native or services.config.responses.take_over
+    if previous and is_ours:
+        before = await chain(services, scope, previous, incoming.received_at)
+        if before is not None:
+            body = await offload(lambda: response_request.continued(origin, keeping.before(before)))
+            incoming = replace(incoming, body=body)
+            whole = await offload(lambda: response_request.parse(body))
+            request = response_request.chained(whole, previous)
+            origin = _origin(request)
+        elif not is_native:
+            raise UnknownResponse(
+                f"Previous response with id {previous[:100]!r} not found.", param="previous_response_id"
+            )
+    answer = await handle(incoming, services, lambda _: request)
+    keeps = is_ours and services.config.responses.keep > 0 and origin.is_kept
+
+    async def keep(response: dict[str, Any]) -> None:
+        if keeps:
+            await _keep(services, scope, str(response.get("id")), keeping.kept(origin, given, response))
+
+    if answer.api == "responses":
+        if not keeps or answer.status != 200:
+            return answer
+        return await _kept_as_it_is(answer, keep)
+    frame = response_output.Frame(
+        incoming.request_id.removeprefix("req_"), request.model, incoming.received_at, origin, _sent_tokens(answer)
+    )
+    return await _told(answer, request, _ResponseWriter(frame, keep))
+
+
+def _origin(request: ChatCompletionRequest) -> Origin:
+    assert isinstance(request.origin, Origin)
+    return request.origin
+
+
+def _sent_tokens(answer: Answer) -> int:
+    """Returns our estimate of the prompt's tokens."""
+    told = wire_headers.get(answer.headers, "x-olvido-tokens-sent") or "0"
+    return int(told) if told.isdecimal() else 0
+
+
+async def chain(services: Services, scope: Scope, last: str, now: float) -> list[keeping.KeptResponse] | None:
+    """Returns the kept responses up to `last`, oldest first; None if one of them is not there."""
+    found: list[keeping.KeptResponse] = []
+    name = last
+    while name and len(found) < keeping.LONGEST:
+        record = await find(services, scope, name, now)
+        if record is None:
+            return None
+        found.append(record)
+        name = record.previous
+    return found[::-1]
+
+
+async def find(services: Services, scope: Scope, name: str, now: float) -> keeping.KeptResponse | None:
+    """Returns a response of a scope that is kept; None if there is none, or it cannot be read."""
+    try:
+        work = services.storage.answers.get(scope.id, _key(scope, name), now)
+        stored = await within(KEEP_DEADLINE * services.patience, work)
+    except (StorageError, TimeoutError, OSError):
+        services.metrics.failed_open("responses", "read")
+        return None
+    return None if stored is None else keeping.read(stored.completion)
+
+
+async def drop(services: Services, scope: Scope, name: str) -> None:
+    """Deletes a kept response. Raises StorageError, TimeoutError."""
+    work = services.storage.answers.delete(scope.id, _key(scope, name))
+    await within(KEEP_DEADLINE * services.patience, work)
+
+
+async def _keep(services: Services, scope: Scope, name: str, record: bytes) -> None:
+    stored = StoredAnswer(record, time(), "", "", streamed=False)
+    try:
+        work = services.storage.answers.put(scope.id, _key(scope, name), stored, services.config.responses.keep)
+        await within(KEEP_DEADLINE * services.patience, work)
+    except (StorageError, TimeoutError, OSError):
+        services.metrics.failed_open("responses", "keep")
+
+
+def _key(scope: Scope, name: str) -> str:
+    return f"{keeping.KEY}{scope.id}:{name[:200]}"
+
+
+async def _kept_as_it_is(answer: Answer, keep: Keep) -> Answer:
+    """Returns an answer of an upstream that has the API, which is kept as it passes."""
+    if not isinstance(answer.body, bytes):
+        return replace(answer, body=_Stream(answer.body, _watched(answer.body, keep)))
+    with suppress(ValueError, RecursionError):
+        await keep(_object.decode(answer.body))
+    return answer
+
+
+# --- Messages ---------------------------------------------------------------------------------------------------------
+
+
+async def messages(incoming: Incoming, services: Services) -> Answer:
+    """Answers one request to `/v1/messages`, errors too in that API's shape."""
+    try:
+        return await _messages(incoming, services)
+    except OlvidoError as error:
+        services.limiter.release(incoming.request_id)  # no row will settle it
+        return message_output.told_error(error.answer(), incoming.request_id)
+
+
+async def _messages(incoming: Incoming, services: Services) -> Answer:
+    offload = Offload(services.executor, len(incoming.body))
+    parse = apis.APIS["messages"].parse
+    request = await offload(lambda: parse(incoming.body))
+    answer = await handle(incoming, services, lambda _: request)
+    if answer.api == "messages":
+        return answer
+    frame = message_output.Frame(incoming.request_id.removeprefix("req_"), request.model, _sent_tokens(answer))
+    if answer.status >= 400:
+        return message_output.told_error(answer, incoming.request_id)
+    return await _told(answer, request, _MessageWriter(frame))
+
+
+# --- a chat completion, told in another API ---------------------------------------------------------------------------
+
+
+class _Writer(Protocol):
+    """Tells one answer in another API."""
+
+    async def whole(self, completion: dict[str, Any]) -> bytes:
+        """Returns a whole completion as an object."""
+
+    def chunk(self, chunk: dict[str, Any]) -> bytes:
+        """Returns the events of a chunk."""
+
+    async def last(self) -> bytes:
+        """Returns the last events."""
+
+    def failed(self, error: dict[str, Any]) -> bytes:
+        """Returns the events of an answer that has broken off."""
+
+
+class _ResponseWriter:
+    def __init__(self, frame: response_output.Frame, keep: Keep) -> None:
+        self._frame = frame
+        self._keep = keep
+        self._events = ResponseEvents(frame)
+
+    async def whole(self, completion: dict[str, Any]) -> bytes:
+        response = response_output.response_of(completion, self._frame)
+        await self._keep(response)
+        return _encode(response)
+
+    def chunk(self, chunk: dict[str, Any]) -> bytes:
+        return self._events.feed(chunk)
+
+    async def last(self) -> bytes:
+        ending, response = self._events.ended()
+        await self._keep(response)  # who hears of the end may go on from it at once
+        return ending + self._events.last(response)
+
+    def failed(self, error: dict[str, Any]) -> bytes:
+        return self._events.failed(error)
+
+
+class _MessageWriter:
+    def __init__(self, frame: message_output.Frame) -> None:
+        self._frame = frame
+        self._events = MessageEvents(frame)
+
+    async def whole(self, completion: dict[str, Any]) -> bytes:
+        return _encode(message_output.message_of(completion, self._frame))
+
+    def chunk(self, chunk: dict[str, Any]) -> bytes:
+        return self._events.feed(chunk)
+
+    async def last(self) -> bytes:
+        return self._events.ended()
+
+    def failed(self, error: dict[str, Any]) -> bytes:
+        return self._events.failed(error)
+
+
+async def _told(answer: Answer, request: ChatCompletionRequest, writer: _Writer) -> Answer:
+    """Returns an answer of the pipeline in another API. An error stays as it is."""
+    if answer.status >= 400:
+        return answer
+    headers = tuple([each for each in answer.headers if each[0] not in ("content-type", "cache-control")])
+    if request.stream:
+        body = _Bytes(answer.body) if isinstance(answer.body, bytes) else answer.body
+        return Answer(answer.status, (*_EVENTS, *headers), _Stream(body, _translated(body, writer)), answer.source)
+    raw = answer.body if isinstance(answer.body, bytes) else b"".join([piece async for piece in answer.body])
+    return Answer(answer.status, (*_JSON, *headers), await writer.whole(_object.decode(raw)), answer.source)
+
+
+class _Stream:
+    """A stream made of another one. Iterate it once; `aclose` it in any case."""
+
+    def __init__(self, body: StreamedBody, made: AsyncGenerator[bytes, None]) -> None:
+        self._body = body
+        self._made = made
+
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        return self._made
+
+    async def aclose(self) -> None:
+        """Ends the stream, and the one that it is made of."""
+        try:
+            await self._made.aclose()
+        finally:
+            await self._body.aclose()
+
+
+async def _translated(body: StreamedBody, writer: _Writer) -> AsyncGenerator[bytes, None]:
+    """Yields the chunks of a completion as events of another API."""
+    parser = sse.SseParser()
+    has_failed = False
+
+    def told(events: Sequence[sse.Event]) -> bytes:
+        nonlocal has_failed
+        parts: list[bytes] = []
+        for event in events:
+            data = event.data
+            if data is None:
+                parts.append(event.raw)  # a comment that keeps the connection open
+            if has_failed or not data or data.startswith(sse.DONE_DATA):
+                continue
+            chunk = _object.decode(data)
+            error: Json = chunk.get("error")
+            has_failed = bool(error)
+            told = error if isinstance(error, dict) else {"message": str(error)}
+            parts.append(writer.failed(told) if error else writer.chunk(chunk))
+        return b"".join(parts)
+
+    async for piece in body:
+        if events := told(parser.feed(piece)):
+            yield events
+    rest = told(parser.flush())
+    if not has_failed:
+        yield rest + await writer.last()
+
+
+async def _watched(body: StreamedBody, keep: Keep) -> AsyncGenerator[bytes, None]:
+    """Yields the events of a response as they are. Its object is kept before the event that holds it has passed."""
+    parser = sse.SseParser()
+    async for piece in body:
+        for event in parser.feed(piece):
+            if event.data is not None and b'"response.completed"' in event.data[:100]:
+                await keep(_object.decode(event.data)["response"])
+            yield event.raw
+    if rest := parser.rest():
+        yield rest
+
+
+class _Bytes:
+    """A body that is there already, as a stream."""
+
+    def __init__(self, whole: bytes) -> None:
+        self._whole = whole
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        yield self._whole
+
+    async def aclose(self) -> None:
+        """Ends nothing."""

@@ -1,0 +1,159 @@
+"""The APIs for conversations, each an adapter to the neutral request: how a request of it is read, and written for an
+upstream; where it is sent; how its events are read along.
+
+An upstream that has the client's API gets the request in that, with the client's own items or blocks. Any other gets a
+chat completion, and its answer is told in the client's API.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Protocol
+
+import msgspec
+
+from proxy.errors import OlvidoError
+from proxy.protocol import sse
+from proxy.protocol.accumulate import Accumulator
+from proxy.protocol.chat import INSTRUCTIONS, ChatCompletionRequest
+from proxy.protocol.message import instruction
+from proxy.protocol.messages import output as messages_output
+from proxy.protocol.messages import request as messages_request
+from proxy.protocol.messages.blocks import has_broken_seal
+from proxy.protocol.messages.reading import MessageReader
+from proxy.protocol.origin import Origin
+from proxy.protocol.request import with_changes, without
+from proxy.protocol.responses import output as responses_output
+from proxy.protocol.responses import request as responses_request
+from proxy.protocol.responses.reading import ResponseReader
+from proxy.types import ApiName, ChatRequest, Json, Message, RequestOrigin, Usage
+
+_MAX_TOKENS = MappingProxyType({"max_tokens": "max_completion_tokens"})  # as OpenAI's newer models want it
+
+# Fields that say nothing to the model, and that not every upstream takes.
+_LABELS = ("user", "safety_identifier", "metadata", "prompt_cache_key")
+
+_decode = msgspec.json.Decoder(dict[str, Any]).decode
+_encode = msgspec.json.Encoder().encode
+
+
+class Reader(Protocol):
+    """An answer's events, read along: `accumulate.Accumulator` documents it."""
+
+    @property
+    def usage(self) -> Usage | None: ...  # noqa: D102 (Accumulator's)
+    @property
+    def error(self) -> Json: ...  # noqa: D102
+    @property
+    def garbage(self) -> int: ...  # noqa: D102
+    @property
+    def done(self) -> bool: ...  # noqa: D102
+    @property
+    def model(self) -> str | None: ...  # noqa: D102
+    @property
+    def started(self) -> bool: ...  # noqa: D102
+    @property
+    def finished(self) -> bool: ...  # noqa: D102
+    @property
+    def complete(self) -> bool: ...  # noqa: D102
+    def feed_all(self, datas: Sequence[bytes]) -> bool: ...  # noqa: D102
+    def completion(self) -> dict[str, Any]: ...  # noqa: D102
+
+
+Writer = Callable[[Origin, Sequence[Message] | None, str | None], bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class Api:
+    """The adapter of an API that is not chat completions."""
+
+    path: str  # behind /v1
+    parse: Callable[[bytes], ChatCompletionRequest]
+    written: Writer
+    reader: Callable[[], Reader]
+    completion_of: Callable[[Mapping[str, Json]], dict[str, Any]]  # of a whole answer
+
+
+APIS: Mapping[ApiName, Api] = MappingProxyType(
+    {
+        "responses": Api(
+            "/responses",
+            responses_request.parse,
+            responses_request.written,
+            ResponseReader,
+            responses_output.completion_of,
+        ),
+        "messages": Api(
+            "/messages", messages_request.parse, messages_request.written, MessageReader, messages_output.completion_of
+        ),
+    }
+)
+
+
+def path_of(api: ApiName) -> str:
+    """Returns the path of an API, behind /v1."""
+    return "/chat/completions" if api == "chat" else APIS[api].path
+
+
+def reader_of(api: ApiName) -> Reader:
+    """Returns a reader of the events of one answer."""
+    return Accumulator() if api == "chat" else APIS[api].reader()
+
+
+def as_completion(api: ApiName, whole: bytes) -> bytes | None:
+    """Returns a whole answer of another API as a chat completion; None if it cannot be read."""
+    if api == "chat":
+        return whole
+    try:
+        return _encode(APIS[api].completion_of(_decode(whole)))
+    except (ValueError, RecursionError, TypeError, AttributeError):
+        return None
+
+
+def error_event(api: ApiName, error: OlvidoError) -> bytes:
+    """Returns the event by which a stream of an API says that it has broken off."""
+    if api == "messages":
+        told = messages_output.error_of(error.status, error.message, "")
+        return b"event: error\ndata: %s\n\n" % _encode(told)
+    if api == "responses":
+        told = {"type": "error", "code": error.code, "message": error.message, "param": None, "sequence_number": 0}
+        return b"event: error\ndata: %s\n\n" % _encode(told)
+    return sse.error_event(error.body())
+
+
+def has_native(origin: RequestOrigin | None, apis: Sequence[ApiName]) -> bool:
+    """True if an upstream with these APIs gets the request in the API that the client has used."""
+    return origin is None or origin.api in apis
+
+
+def native_body(request: ChatRequest, messages: Sequence[Message] | None, model: str | None) -> bytes | None:
+    """Returns the body in the API that the client has used, with these messages and this model in place of the client's
+    (None: its own). None where signed reasoning would be sent without the bytes that its signature is about."""
+    assert isinstance(request, ChatCompletionRequest)
+    origin = request.origin
+    assert isinstance(origin, Origin)
+    if messages is None and model is None and not origin.chain:
+        return origin.raw
+    if messages is not None and has_broken_seal(messages):
+        return None
+    return APIS[origin.api].written(origin, messages, model)
+
+
+def chat_body(
+    request: ChatRequest,
+    messages: Sequence[Message] | None,
+    *,
+    tools: Sequence[Json] | None,
+    model: str | None,
+    ask_usage: bool,
+    dialect: str,
+) -> bytes:
+    """Returns the body of a chat completion for a request that came in another API. Instructions stand in one message,
+    which every upstream takes."""
+    said = list(request.messages if messages is None else messages)
+    leading = next((at for at, each in enumerate(said) if each.role not in INSTRUCTIONS), len(said))
+    if leading > 1:
+        said[:leading] = [instruction("\n\n".join(each.text for each in said[:leading]))]
+    renamed = _MAX_TOKENS if dialect == "openai" else {}
+    body = with_changes(request, messages=said, tools=tools, model=model, ask_usage=ask_usage, renamed=renamed)
+    return without(body, _LABELS if ask_usage else (*_LABELS, "stream_options"))

@@ -1,0 +1,203 @@
+"""Messages of the Messages API, made of blocks, as messages of a chat completion, and back.
+
+A user's message with results of tools is several messages there: a result each, and then what the user says beside
+them. Each knows the bytes of its blocks. A message is *sealed* where it holds thinking that is signed: nothing in it
+may be rewritten, and it is written with its own bytes or not at all."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import msgspec
+
+from proxy.errors import BadRequest
+from proxy.protocol.message import ChatCompletionMessage, chat_message
+from proxy.protocol.origin import elements
+from proxy.types import Json, Message
+
+_encode = msgspec.json.Encoder().encode
+_values = msgspec.json.Decoder(dict[str, msgspec.Raw])
+
+_THINKING = frozenset({"thinking", "redacted_thinking"})
+
+
+@dataclass(frozen=True, slots=True)
+class ReadMessages:
+    """The messages of a request, and the first block that is none of a conversation."""
+
+    messages: tuple[ChatCompletionMessage, ...]
+    opaque: str = ""  # `messages[3].content[0]: server_tool_use`; "": there is none
+
+
+@dataclass(slots=True)
+class _Block:
+    """A block, decoded, in its own bytes, and its place."""
+
+    data: Mapping[str, Json]
+    raw: bytes
+    kind: str
+    place: str
+
+
+def read(messages: Sequence[Mapping[str, Json]], raws: Sequence[bytes]) -> ReadMessages:
+    """Reads the messages of a request. Raises BadRequest for a content that is neither a text nor blocks."""
+    made: list[ChatCompletionMessage] = []
+    opaque = ""
+    for at, (said, raw) in enumerate(zip(messages, raws, strict=True)):
+        blocks = _blocks(said, raw, at)
+        role = said.get("role")
+        if role == "assistant":
+            one, unknown = _assistant(blocks)
+            made.append(one)
+        elif role in ("user", "system"):
+            several, unknown = _user(blocks, str(role))
+            made += several
+        else:
+            raise BadRequest(f"messages.{at}.role: expected user or assistant.", param="messages")
+        opaque = opaque or unknown
+    return ReadMessages(tuple(made), opaque)
+
+
+def _blocks(said: Mapping[str, Json], raw: bytes, at: int) -> list[_Block]:
+    content = said.get("content")
+    if isinstance(content, str):
+        data = {"type": "text", "text": content}
+        return [_Block(data, _encode(data), "text", f"messages[{at}]")]
+    if not isinstance(content, list) or not all(isinstance(block, dict) for block in content):
+        raise BadRequest(f"messages.{at}.content: expected a string or an array of blocks.", param="messages")
+    spans = elements(_values.decode(raw)["content"])
+    return [
+        _Block(block, span, str(block.get("type")), f"messages[{at}].content[{number}]")
+        for number, (block, span) in enumerate(zip(content, spans, strict=True))
+    ]
+
+
+def _assistant(blocks: Sequence[_Block]) -> tuple[ChatCompletionMessage, str]:
+    texts: list[str] = []
+    thoughts: list[str] = []
+    calls: list[Json] = []
+    is_sealed = False
+    opaque = ""
+    for block in blocks:
+        match block.data:
+            case {"type": "text", "text": str(text)}:
+                texts.append(text)
+            case {"type": "thinking", "thinking": str(thought), **more}:
+                thoughts.append(thought)
+                is_sealed = is_sealed or bool(more.get("signature"))
+            case {"type": "redacted_thinking"}:
+                is_sealed = True
+            case {"type": "tool_use", "id": str(id_), "name": str(name), **more}:
+                arguments = _encode(more.get("input", {})).decode()
+                calls.append({"id": id_, "type": "function", "function": {"name": name, "arguments": arguments}})
+            case _:
+                opaque = opaque or f"{block.place}: {block.kind[:60]}"
+    data: dict[str, Any] = {"role": "assistant", "content": "\n\n".join(texts) if texts else None}
+    if thoughts:
+        data["reasoning_content"] = "\n\n".join(thoughts)
+    if calls:
+        data["tool_calls"] = calls
+    span = b",".join([block.raw for block in blocks])
+    return chat_message(_encode(data), data, span=span, is_sealed=is_sealed), opaque
+
+
+def _user(blocks: Sequence[_Block], role: str) -> tuple[list[ChatCompletionMessage], str]:
+    made: list[ChatCompletionMessage] = []
+    rest: list[_Block] = []
+    opaque = ""
+    for block in blocks:
+        match block.data:
+            case {"type": "tool_result", "tool_use_id": str(id_), **more}:
+                data = {"role": "tool", "tool_call_id": id_, "content": _result(more)}
+                made.append(chat_message(_encode(data), data, span=block.raw))
+            case {"type": "text" | "image"}:
+                rest.append(block)
+            case _:
+                rest.append(block)
+                opaque = opaque or f"{block.place}: {block.kind[:60]}"
+    if rest or not made:
+        content: Json = [_part(block.data) for block in rest]
+        if len(rest) == 1 and set(content[0]) == {"type", "text"}:
+            content = content[0]["text"]
+        data = {"role": role, "content": content}
+        made.append(chat_message(_encode(data), data, span=b",".join([block.raw for block in rest])))
+    return made, opaque
+
+
+def _result(more: Mapping[str, Json]) -> Json:
+    content = more.get("content", "")
+    if isinstance(content, list):
+        return [_part(part) for part in content]
+    return content if isinstance(content, str) else ""
+
+
+def _part(block: Json) -> Json:
+    match block:
+        case {"type": "image", "source": {"type": "base64", "media_type": str(kind), "data": str(data)}}:
+            return {"type": "image_url", "image_url": {"url": f"data:{kind};base64,{data}"}}
+        case {"type": "image", "source": {"type": "url", "url": str(url)}}:
+            return {"type": "image_url", "image_url": {"url": url}}
+        case {"type": "text", "text": str(text)}:
+            return {"type": "text", "text": text}  # a breakpoint moves from request to request: it says nothing
+        case _:
+            return block
+
+
+# --- and back ---------------------------------------------------------------------------------------------------------
+
+
+def written(messages: Sequence[Message]) -> bytes:
+    """Returns messages as a JSON array of this API: the client's own blocks, and of messages that were changed, or come
+    from elsewhere, blocks that say the same. Results of tools and what the user says beside them are one message."""
+    parts: list[bytes] = []
+    open_blocks: list[bytes] = []
+    for said, after in pairwise([*messages, None]):
+        assert said is not None
+        open_blocks.append(said.span or b",".join(map(_encode, _made(said))))
+        if said.role == "tool" and after is not None and after.role in ("tool", "user"):
+            continue
+        role = "user" if said.role == "tool" else said.role
+        parts.append(b'{"role":"%s","content":[%s]}' % (role.encode(), b",".join(open_blocks)))
+        open_blocks = []
+    return b"[" + b",".join(parts) + b"]"
+
+
+def _made(said: Message) -> Iterator[Json]:
+    content = said.data.get("content")
+    if said.role == "tool":
+        told = content if isinstance(content, str) else [_block(part) for part in content or ()]
+        yield {"type": "tool_result", "tool_use_id": said.tool_call_id, "content": told}
+        return
+    if isinstance(content, str):
+        if content:
+            yield {"type": "text", "text": content}
+    else:
+        yield from (_block(part) for part in content or ())
+    for call in said.tool_calls:
+        yield {"type": "tool_use", "id": call.id, "name": call.name, "input": arguments_of(call.arguments)}
+
+
+def arguments_of(arguments: str | None) -> Json:
+    """Returns a call's arguments as an object; {} where they are none."""
+    try:
+        decoded = msgspec.json.decode(arguments or "{}")
+    except msgspec.DecodeError:
+        return {}
+    return decoded if isinstance(decoded, dict) else {}
+
+
+def _block(part: Json) -> Json:
+    match part:
+        case {"type": "image_url", "image_url": {"url": str(url)}}:
+            if url.startswith("data:") and ";base64," in url:
+                kind, _, data = url.removeprefix("data:").partition(";base64,")
+                return {"type": "image", "source": {"type": "base64", "media_type": kind, "data": data}}
+            return {"type": "image", "source": {"type": "url", "url": url}}
+        case _:
+            return part
+
+
+def has_broken_seal(messages: Sequence[Message]) -> bool:
+    """True if a message holds reasoning that was signed, without the bytes that its signature is about."""
+    return any(said.is_sealed and not said.span for said in messages)

@@ -1,0 +1,136 @@
+"""Chunks of a completion as the events of a message: one block after another, each begun, told and ended.
+
+The prompt's tokens are known to most upstreams only at the end: they are told in `message_delta`, whose numbers replace
+those of `message_start`.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import msgspec
+
+from proxy.protocol.messages import output
+from proxy.protocol.messages.output import Frame
+from proxy.protocol.responses.output import first_choice, reasoning_text
+from proxy.types import Json
+
+_encode = msgspec.json.Encoder().encode
+
+
+def event(data: Mapping[str, Json]) -> bytes:
+    """Encodes an event under its type's name."""
+    return b"event: %s\ndata: %s\n\n" % (str(data["type"]).encode(), _encode(data))
+
+
+@dataclass(slots=True)
+class _Open:
+    """The block that is being told."""
+
+    kind: str  # thinking, text, call
+    index: int
+    call: int = -1  # the upstream's index of it
+
+
+class MessageEvents:
+    """Writes one message as events. Feed it the chunks of a completion; then `ended`, or `failed`."""
+
+    def __init__(self, frame: Frame) -> None:
+        self._frame = frame
+        self._open: _Open | None = None
+        self._next = 0  # index of the next block
+        self._finish: Json = None
+        self._usage: Json = None
+        self._model = ""
+        self._has_begun = False
+        self._characters = 0
+
+    def feed(self, chunk: Mapping[str, Json]) -> bytes:
+        """Returns the events of a chunk."""
+        return b"".join(self._events(chunk))
+
+    def ended(self) -> bytes:
+        """Returns the last events."""
+        usage = output.usage_of(self._usage, self._frame, self._characters)
+        delta = {"stop_reason": output.stop_of(self._finish), "stop_sequence": None}
+        last = event({"type": "message_delta", "delta": delta, "usage": usage})
+        return b"".join([*self._begun(), *self._closed(), last, event({"type": "message_stop"})])
+
+    def failed(self, error: Mapping[str, Json]) -> bytes:
+        """Returns the event of an answer that has broken off. `error`: in OpenAI's shape."""
+        told = {"type": "api_error", "message": str(error.get("message") or "The upstream failed.")}
+        return event({"type": "error", "error": told})
+
+    # --- one chunk ---
+
+    def _events(self, chunk: Mapping[str, Json]) -> Iterator[bytes]:
+        if not self._model and isinstance(model := chunk.get("model"), str):
+            self._model = model
+        yield from self._begun()
+        choice = first_choice(chunk)
+        for usage in (chunk.get("usage"), choice.get("usage")):
+            if isinstance(usage, dict):
+                self._usage = usage
+        delta = choice.get("delta")
+        if isinstance(delta, dict):
+            yield from self._delta(delta)
+        if (finish := choice.get("finish_reason")) is not None:
+            self._finish = finish
+
+    def _delta(self, delta: Mapping[str, Json]) -> Iterator[bytes]:
+        if thought := reasoning_text(delta):
+            yield from self._piece("thinking", thought, {"type": "thinking_delta", "thinking": thought})
+        for name in ("content", "refusal"):
+            if isinstance(text := delta.get(name), str) and text:
+                yield from self._piece("text", text, {"type": "text_delta", "text": text})
+        calls = delta.get("tool_calls")
+        for position, call in enumerate(calls if isinstance(calls, list) else ()):
+            if isinstance(call, dict):
+                yield from self._call(call, position)
+
+    def _piece(self, kind: str, piece: str, delta: Mapping[str, Json]) -> Iterator[bytes]:
+        if self._open is None or self._open.kind != kind:
+            block: dict[str, Json] = {"type": "text", "text": "", "citations": None}
+            if kind == "thinking":
+                block = {"type": "thinking", "thinking": "", "signature": ""}
+            yield from self._opened(_Open(kind, self._next), block)
+        assert self._open is not None
+        self._characters += len(piece)
+        yield event({"type": "content_block_delta", "index": self._open.index, "delta": delta})
+
+    def _call(self, call: Mapping[str, Json], position: int) -> Iterator[bytes]:
+        given = call.get("index")
+        number = given if isinstance(given, int) else position
+        function = call.get("function")
+        told = function if isinstance(function, dict) else {}
+        if self._open is None or self._open.kind != "call" or self._open.call != number:
+            named = {"id": call.get("id") or "", "name": told.get("name") or ""}
+            block: dict[str, Json] = {"type": "tool_use", **named, "input": {}}
+            yield from self._opened(_Open("call", self._next, number), block)
+        assert self._open is not None
+        if isinstance(piece := told.get("arguments"), str) and piece:
+            self._characters += len(piece)
+            delta = {"type": "input_json_delta", "partial_json": piece}
+            yield event({"type": "content_block_delta", "index": self._open.index, "delta": delta})
+
+    def _opened(self, opened: _Open, block: Mapping[str, Json]) -> Iterator[bytes]:
+        yield from self._closed()
+        self._open = opened
+        self._next += 1
+        yield event({"type": "content_block_start", "index": opened.index, "content_block": block})
+
+    def _closed(self) -> Iterator[bytes]:
+        opened, self._open = self._open, None
+        if opened is None:
+            return
+        if opened.kind == "thinking":
+            delta = {"type": "signature_delta", "signature": ""}
+            yield event({"type": "content_block_delta", "index": opened.index, "delta": delta})
+        yield event({"type": "content_block_stop", "index": opened.index})
+
+    def _begun(self) -> Iterator[bytes]:
+        if self._has_begun:
+            return
+        self._has_begun = True
+        usage = output.usage_of(None, self._frame, 0)
+        message = self._frame.message([], None, usage, model=self._model)
+        yield event({"type": "message_start", "message": message})

@@ -1,0 +1,103 @@
+"""Events of a message, read along as they pass, as the completion that they are. The interface is that of
+`accumulate.Accumulator`."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from proxy.protocol.answers import parse_usage
+from proxy.protocol.messages.output import completion_of
+from proxy.types import Json, Usage
+
+_decode = msgspec.json.Decoder(dict[str, Any]).decode
+
+
+class MessageReader:
+    """Reads the events of one message. Never raises."""
+
+    def __init__(self) -> None:
+        self.error: Json = None
+        self.garbage = 0
+        self.done = False
+        self._message: dict[str, Any] = {}
+        self._blocks: dict[int, dict[str, Any]] = {}
+        self._pieces: dict[int, list[str]] = {}
+
+    @property
+    def started(self) -> bool:
+        """True once the message has begun."""
+        return bool(self._message)
+
+    @property
+    def finished(self) -> bool:
+        """True once its stop reason is known."""
+        return bool(self._message.get("stop_reason"))
+
+    @property
+    def complete(self) -> bool:
+        """True for a whole answer without an error."""
+        return self.finished and self.error is None and not self.garbage
+
+    @property
+    def model(self) -> str | None:
+        """The model's name as the upstream gives it."""
+        model = self._message.get("model")
+        return model if isinstance(model, str) and model else None
+
+    @property
+    def usage(self) -> Usage | None:
+        """The usage so far; None before any is known."""
+        return parse_usage(self.completion().get("usage")) if self._message.get("usage") else None
+
+    def feed_all(self, datas: Sequence[bytes]) -> bool:
+        """Adds the data of events. Returns False: none of them carries nothing but usage."""
+        for data in datas:
+            try:
+                self._take(_decode(data))
+            except (ValueError, RecursionError, KeyError, TypeError):
+                self.garbage += 1
+        return False
+
+    def completion(self) -> dict[str, Any]:
+        """Returns the completion so far."""
+        return completion_of({**self._message, "content": [self._block(at) for at in sorted(self._blocks)]})
+
+    def _take(self, event: dict[str, Any]) -> None:
+        match event.get("type"):
+            case "message_start":
+                self._message = dict(event["message"])
+            case "content_block_start":
+                self._blocks[event["index"]] = event["content_block"]
+            case "content_block_delta":
+                delta = event["delta"]
+                piece = next((delta[name] for name in ("text", "partial_json", "thinking") if name in delta), None)
+                if piece is not None:
+                    self._pieces.setdefault(event["index"], []).append(piece)
+                elif delta.get("signature"):
+                    self._blocks[event["index"]]["signature"] = delta["signature"]
+                elif "citation" in delta:
+                    self._blocks[event["index"]]["citations"] = [delta["citation"]]
+            case "message_delta":
+                self._message |= {name: value for name, value in event["delta"].items() if value is not None}
+                usage = {name: value for name, value in (event.get("usage") or {}).items() if value is not None}
+                self._message["usage"] = {**(self._message.get("usage") or {}), **usage}
+            case "message_stop":
+                self.done = True
+            case "error":
+                self.error = event.get("error") or event
+
+    def _block(self, at: int) -> dict[str, Any]:
+        block, told = self._blocks[at], "".join(self._pieces.get(at, ()))
+        match block.get("type"):
+            case "text":
+                return {**block, "text": block.get("text", "") + told}
+            case "thinking":
+                return {**block, "thinking": block.get("thinking", "") + told}
+            case "tool_use" if told:
+                try:
+                    return {**block, "input": msgspec.json.decode(told)}
+                except msgspec.DecodeError:
+                    return {**block, "input": {}}
+            case _:
+                return block

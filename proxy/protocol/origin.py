@@ -1,0 +1,83 @@
+"""The request of another API behind a neutral one: what its adapter needs to send it on in its own API, or to answer in
+its shape. The neutral request is a chat completion; each of its messages knows the bytes of the items or blocks that it
+was read from."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from proxy.errors import BadRequest, InvalidJson
+from proxy.types import ApiName, Json
+
+_top_level = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_any = msgspec.json.Decoder()
+_raws = msgspec.json.Decoder(list[msgspec.Raw])
+
+MOST_MODEL = 500  # characters; the name is stored in every row of the ledger
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """A request as it came in an API that is not chat completions."""
+
+    api: ApiName
+    raw: bytes  # the client's bytes
+    values: Mapping[str, msgspec.Raw]  # its top-level values, each in the client's bytes
+    fields: Mapping[str, Json]  # the same decoded, but for the conversation
+    hands_off: str = ""  # why it is sent on only as it came; "": it may be rewritten
+    foreign: str = ""  # the field, or part of one, that no chat completion can express; ""
+    custom: frozenset[str] = frozenset()  # names of tools whose input is free text (Responses)
+    chain: str = ""  # the response that it goes on from, of those that the proxy keeps (Responses)
+
+    @property
+    def previous(self) -> str:
+        """The response that it says to go on from (Responses); "": none."""
+        named = self.fields.get("previous_response_id")
+        return named if isinstance(named, str) else ""
+
+    @property
+    def is_kept(self) -> bool:
+        """False if the client asks that the answer be not stored (Responses)."""
+        return self.fields.get("store") is not False
+
+    @property
+    def given(self) -> bytes:
+        """The input in the client's bytes (Responses)."""
+        return bytes(self.values.get("input", b"[]"))
+
+
+def opened(body: bytes) -> tuple[dict[str, msgspec.Raw], dict[str, Json]]:
+    """Parses a body to its top-level values, as bytes and decoded. Raises InvalidJson, and BadRequest without a model's
+    name."""
+    try:
+        values = _top_level.decode(body)
+        fields: dict[str, Json] = {name: _any.decode(raw) for name, raw in values.items()}
+    except msgspec.ValidationError:
+        raise BadRequest("Invalid type for the request body: expected an object.") from None
+    except (ValueError, RecursionError):
+        raise InvalidJson("The request body is not valid JSON.") from None
+    model = fields.get("model")
+    if not isinstance(model, str) or not 0 < len(model) <= MOST_MODEL:
+        raise BadRequest(
+            f"Invalid 'model': expected a name of 1 to {MOST_MODEL} characters.",
+            param="model",
+        )
+    if not isinstance(fields.get("stream", False), bool | None):
+        raise BadRequest("Invalid type for 'stream': expected a boolean.", param="stream")
+    return values, fields
+
+
+def elements(raw: msgspec.Raw | bytes) -> Sequence[bytes]:
+    """Returns the elements of a JSON array, each in its own bytes."""
+    return [bytes(each) for each in _raws.decode(raw)]
+
+
+def joined_text(value: Any, types: Sequence[str]) -> str:
+    """Returns the texts of a list of parts of these types, joined by blank lines; a string is itself."""
+    if isinstance(value, str):
+        return value
+    parts = value if isinstance(value, list) else ()
+    texts = [part.get("text") for part in parts if isinstance(part, dict) and part.get("type") in types]
+    return "\n\n".join(text for text in texts if isinstance(text, str))

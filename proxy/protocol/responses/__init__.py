@@ -1,0 +1,9 @@
+"""The Responses API (`POST /v1/responses`) as an adapter to the neutral request. Pure.
+
+request.py     reads a request: its fields and tools as those of a chat completion; writes a changed one
+items.py       items of its input as messages, and messages as items
+output.py      a completion as a response object, and back
+events.py      chunks of a completion as the events of a response
+reading.py     events of a response as the completion that they are
+keeping.py     what is kept of a response, so that a later request can go on from it
+"""

@@ -1,0 +1,222 @@
+"""Items of a response's input as messages of a chat completion, and messages as items.
+
+What the model said between two inputs (reasoning, text, calls of tools) is one message, as it is one answer; it stands
+or falls as a whole. A message knows the bytes of its items. It is *sealed* where it holds reasoning that is encrypted:
+then nothing in it may be rewritten."""
+
+import base64
+import binascii
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from proxy.errors import BadRequest
+from proxy.protocol.message import ChatCompletionMessage, chat_message
+from proxy.types import Json, Message
+
+# Reasoning that the proxy has handed out itself, readable to it alone: base64 of the text behind this.
+OWN_REASONING = "olvido:"
+
+_ROLES = frozenset({"user", "system", "developer"})
+_TEXTS = frozenset({"input_text", "output_text", "text"})
+_encode = msgspec.json.Encoder().encode
+
+
+@dataclass(frozen=True, slots=True)
+class ReadItems:
+    """The messages of an input, and the first item that is none of a conversation."""
+
+    messages: tuple[ChatCompletionMessage, ...]
+    opaque: str = ""  # `input[3]: web_search_call`; "": there is none
+
+
+@dataclass(slots=True)
+class _Said:
+    """The words of the model between two inputs, item by item."""
+
+    spans: list[bytes] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)
+    refusals: list[str] = field(default_factory=list)
+    reasoning: list[str] = field(default_factory=list)
+    calls: list[Json] = field(default_factory=list)
+    is_sealed: bool = False
+
+    def message(self) -> ChatCompletionMessage:
+        data: dict[str, Any] = {"role": "assistant", "content": "\n\n".join(self.texts) if self.texts else None}
+        if self.refusals:
+            data["refusal"] = "\n\n".join(self.refusals)
+        if self.reasoning:
+            data["reasoning_content"] = "\n\n".join(self.reasoning)
+        if self.calls:
+            data["tool_calls"] = self.calls
+        return chat_message(_encode(data), data, span=b",".join(self.spans), is_sealed=self.is_sealed)
+
+
+def read(items: Sequence[Mapping[str, Json]], raws: Sequence[bytes]) -> ReadItems:
+    """Reads an input that is a list. Raises BadRequest for an output whose call is not there."""
+    messages: list[ChatCompletionMessage] = []
+    said: _Said | None = None
+    open_calls: set[str] = set()
+    opaque = ""
+    for at, (item, raw) in enumerate(zip(items, raws, strict=True)):
+        kind = item.get("type", "message" if "role" in item else "")
+        is_told = kind == "message" and item.get("role") == "assistant"
+        if is_told or kind in ("reasoning", "function_call", "custom_tool_call"):
+            is_new = said is None or bool(said.texts and not open_calls and kind in ("message", "reasoning"))
+            if said is not None and is_new:
+                messages.append(said.message())
+            said = _Said() if said is None or is_new else said
+            said.spans.append(raw)
+            _take(said, item, kind)
+            if kind in ("function_call", "custom_tool_call"):
+                open_calls.add(str(item.get("call_id")))
+            continue
+        if said is not None:
+            messages.append(said.message())
+            said = None
+        if kind == "message" and item.get("role") in _ROLES:
+            data = {"role": item["role"], "content": _content(item.get("content"))}
+            messages.append(chat_message(_encode(data), data, span=raw))
+        elif kind in ("function_call_output", "custom_tool_call_output"):
+            call = str(item.get("call_id"))
+            if call not in open_calls:
+                raise BadRequest(
+                    f"No tool call found for function call output with call_id {call[:100]}.", param="input"
+                )
+            data = {"role": "tool", "tool_call_id": call, "content": _content(item.get("output"))}
+            messages.append(chat_message(_encode(data), data, span=raw))
+        else:
+            opaque = opaque or f"input[{at}]: {str(kind)[:60] or 'unknown'}"
+    if said is not None:
+        messages.append(said.message())
+    return ReadItems(tuple(messages), opaque)
+
+
+def _take(said: _Said, item: Mapping[str, Json], kind: str) -> None:
+    match kind:
+        case "message":
+            _take_text(said, item.get("content"))
+        case "function_call":
+            function = {"name": item.get("name"), "arguments": item.get("arguments")}
+            said.calls.append({"id": item.get("call_id"), "type": "function", "function": function})
+        case "custom_tool_call":
+            arguments = _encode({"input": item.get("input")}).decode()
+            function = {"name": item.get("name"), "arguments": arguments}
+            said.calls.append({"id": item.get("call_id"), "type": "function", "function": function})
+        case _:
+            text, is_sealed = _reasoning(item)
+            said.is_sealed = said.is_sealed or is_sealed
+            if text:
+                said.reasoning.append(text)
+
+
+def _take_text(said: _Said, content: Json) -> None:
+    if isinstance(content, str):
+        said.texts.append(content)
+        return
+    for part in content if isinstance(content, list) else ():
+        match part:
+            case {"type": "output_text" | "input_text" | "text", "text": str(text)}:
+                said.texts.append(text)
+            case {"type": "refusal", "refusal": str(text)}:
+                said.refusals.append(text)
+
+
+def _reasoning(item: Mapping[str, Json]) -> tuple[str, bool]:
+    """Returns the text of a reasoning item, and True if it holds what only its provider can read."""
+    sealed = item.get("encrypted_content")
+    if isinstance(sealed, str) and sealed.startswith(OWN_REASONING):
+        try:
+            return base64.b64decode(sealed.removeprefix(OWN_REASONING), validate=True).decode(), False
+        except (binascii.Error, UnicodeDecodeError):
+            return "", False
+    parts = [*_list(item.get("content")), *_list(item.get("summary"))]
+    text = "\n\n".join(part["text"] for part in parts if isinstance(part, dict) and isinstance(part.get("text"), str))
+    return text, bool(sealed)
+
+
+def _list(value: Json) -> list[Json]:
+    return value if isinstance(value, list) else []
+
+
+def _content(content: Json) -> Json:
+    """Returns a content as that of a chat message. Parts of kinds that it does not know stay as they are."""
+    if not isinstance(content, list):
+        return content if isinstance(content, str) else _encode(content).decode() if content is not None else ""
+    return [_part(part) for part in content]
+
+
+def _part(part: Json) -> Json:
+    match part:
+        case {"type": str(kind), "text": str(), **more} if kind in _TEXTS:
+            return {"type": "text", **more, "text": part["text"]}
+        case {"type": "input_image", "image_url": str(url), **more} if not set(more) - {"detail"}:
+            return {"type": "image_url", "image_url": {"url": url, **more}}
+        case _:
+            return part
+
+
+def is_known(part: Json) -> bool:
+    """True for a part of a chat message's content that every chat API with images knows."""
+    return isinstance(part, dict) and part.get("type") in ("text", "image_url")
+
+
+# --- and back ---------------------------------------------------------------------------------------------------------
+
+
+def written(messages: Sequence[Message], custom: frozenset[str]) -> bytes:
+    """Returns messages as the elements of an input, joined by commas: the client's own items, and of messages that were
+    changed, or come from elsewhere, items that say the same."""
+    free = {call.id for said in messages for call in said.tool_calls if call.name in custom}
+    return b",".join([said.span or b",".join(map(_encode, _items(said, free))) for said in messages])
+
+
+def _items(said: Message, free: Collection[str]) -> Iterator[Json]:
+    """Yields the items of a message. `free`: ids of calls whose input is free text."""
+    if said.role == "tool":
+        content = said.data.get("content")
+        output = content if isinstance(content, str) else [_input_part(part) for part in _list(content)]
+        kind = "custom_tool_call_output" if said.tool_call_id in free else "function_call_output"
+        yield {"type": kind, "call_id": said.tool_call_id, "output": output}
+        return
+    if said.role != "assistant":
+        content = said.data.get("content")
+        inputs = content if isinstance(content, str) else [_input_part(part) for part in _list(content)]
+        yield {"type": "message", "role": said.role, "content": inputs}
+        return
+    if said.text:
+        yield {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": said.text}]}
+    for call in said.tool_calls:
+        if call.id in free:
+            yield {
+                "type": "custom_tool_call",
+                "call_id": call.id,
+                "name": call.name,
+                "input": free_text(call.arguments),
+            }
+        else:
+            yield {"type": "function_call", "call_id": call.id, "name": call.name, "arguments": call.arguments or "{}"}
+
+
+def _input_part(part: Json) -> Json:
+    match part:
+        case {"type": "text", "text": str(), **more}:
+            return {"type": "input_text", **more, "text": part["text"]}
+        case {"type": "image_url", "image_url": {"url": str(url), **more}}:
+            return {"type": "input_image", "image_url": url, **more}
+        case _:
+            return part
+
+
+def free_text(arguments: str | None) -> str:
+    """Returns the input of a custom tool from the arguments of the function that stands for it: its only string, else
+    all of it."""
+    try:
+        match msgspec.json.decode(arguments or ""):
+            case {"input": str(text)}:
+                return text
+    except msgspec.DecodeError:
+        pass
+    return arguments or ""

@@ -1,0 +1,218 @@
+"""A request of the Responses API, read as the neutral request of a chat completion; a changed one, written.
+
+A field that no chat completion can express is named in `Origin.foreign`: an upstream without this API cannot answer
+such a request, and refusing it is better than answering another one. State that the provider holds is named in
+`Origin.hands_off`: such a request passes as it is."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+
+from proxy.errors import BadRequest, MissingParameter
+from proxy.protocol.chat import ChatCompletionRequest
+from proxy.protocol.message import ChatCompletionMessage, chat_message
+from proxy.protocol.origin import Origin, elements, opened
+from proxy.protocol.request import MAX_MESSAGES
+from proxy.protocol.responses import items
+from proxy.types import Json, Message
+
+# Fields with the same name and meaning in a chat completion.
+_ALIKE = ("model", "stream", "temperature", "top_p", "parallel_tool_calls")
+# Fields that say nothing to the model: the neutral request knows them, an upstream that is translated to does not get
+# them.
+_KNOWN = ("user", "safety_identifier", "metadata", "prompt_cache_key")
+# Fields that an upstream which is translated to does without: hints of price, speed or depth, and what only concerns a
+# provider that keeps responses.
+_DROPPED = frozenset(
+    {"store", "service_tier", "truncation", "reasoning", "max_tool_calls", "stream_options", "include", "input"}
+    | {"instructions", "tools", "tool_choice", "text", "max_output_tokens", "top_logprobs", "background"}
+    | {"prompt_cache_options", "prompt_cache_retention", "previous_response_id"}
+)
+_FOREIGN_INCLUDES = frozenset({"message.output_text.logprobs"})
+# State at the provider, or work that goes on there: such a request is sent on as it is.
+_HANDS_OFF = ("previous_response_id", "conversation", "context_management", "prompt")
+
+_objects = msgspec.json.Decoder(list[dict[str, Any]])
+_encode = msgspec.json.Encoder().encode
+
+
+def parse(body: bytes) -> ChatCompletionRequest:
+    """Parses a body. Raises BadRequest for one that no upstream could accept."""
+    values, fields = opened(body)
+    given = values.get("input")
+    if given is None and not any(fields.get(name) for name in _HANDS_OFF):
+        raise MissingParameter("Missing required parameter: 'input'.", param="input")
+    read = _read_input(given)
+    instructions = fields.get("instructions")
+    if isinstance(instructions, str) and instructions:
+        data = {"role": "system", "content": instructions}
+        # Its bytes are not among those of the input: they stay in their own field.
+        messages: tuple[ChatCompletionMessage, ...] = (chat_message(_encode(data), data), *read.messages)
+    else:
+        messages = read.messages
+    hands_off = next((name for name in _HANDS_OFF if fields.get(name)), "")
+    hands_off = hands_off or ("background" if fields.get("background") else "") or read.opaque
+    tools, custom, foreign = _tools(fields.get("tools"))
+    origin = Origin(
+        "responses",
+        body,
+        values,
+        {name: value for name, value in fields.items() if name != "input"},
+        hands_off=hands_off,
+        foreign=_foreign(fields) or foreign or (read.opaque and read.opaque.partition(":")[0]),
+        custom=custom,
+    )
+    chat = _chat_fields(fields, tools)
+    raw = _encode(chat | {"messages": [msgspec.Raw(said.raw) for said in messages]})
+    every = chat | {name: value for name, value in origin.fields.items() if name in _KEYED and value is not None}
+    return ChatCompletionRequest(raw, every, messages, fields["model"], fields.get("stream") is True, origin)
+
+
+def _read_input(given: msgspec.Raw | None) -> items.ReadItems:
+    if given is None:
+        return items.ReadItems(())
+    raw = bytes(given)
+    if raw.lstrip()[:1] == b'"':
+        text = msgspec.json.decode(raw, type=str)
+        data = {"role": "user", "content": text}
+        return items.ReadItems((chat_message(_encode(data), data, span=_encode({"type": "message", **data})),))
+    try:
+        decoded = _objects.decode(raw)
+    except (msgspec.ValidationError, RecursionError):
+        raise BadRequest("Invalid type for 'input': expected a string or an array of objects.", param="input") from None
+    if len(decoded) > MAX_MESSAGES:
+        raise BadRequest(f"Invalid 'input': more than {MAX_MESSAGES} items.", param="input")
+    return items.read(decoded, elements(raw))
+
+
+# Fields that make a difference to the answer, and have no place in a chat completion's.
+_KEYED = ("reasoning", "text", "include", "truncation", "max_tool_calls", "service_tier", "store", "background")
+
+
+def _foreign(fields: Mapping[str, Json]) -> str:
+    """Returns the first field that no chat completion can express; "" if there is none."""
+    for name, value in fields.items():
+        if value in (None, False, [], {}) or name in _ALIKE or name in _KNOWN:
+            continue
+        if name in ("background", "top_logprobs") and value:
+            return name
+        if name == "include" and (not isinstance(value, list) or _FOREIGN_INCLUDES.intersection(map(str, value))):
+            return name
+        if name not in _DROPPED:
+            return name
+    match fields.get("tool_choice"):
+        case None | str() | {"type": "function" | "custom" | "allowed_tools"}:
+            return ""
+        case _:
+            return "tool_choice"
+
+
+def _tools(given: Json) -> tuple[list[Json], frozenset[str], str]:
+    """Returns tools as a chat completion's, the names of those with free text, and the first that is none."""
+    tools: list[Json] = []
+    custom: list[str] = []
+    foreign = ""
+    for at, each in enumerate(given if isinstance(given, list) else ()):
+        match each:
+            case {"type": "function", "name": str(name), **more}:
+                function = {key: value for key, value in more.items() if value is not None}
+                tools.append({"type": "function", "function": {"name": name, **function}})
+            case {"type": "custom", "name": str(name)}:
+                custom.append(name)
+                tools.append(_free_tool(name, each))
+            case _:
+                foreign = foreign or f"tools[{at}]"
+    return tools, frozenset(custom), foreign
+
+
+def _free_tool(name: str, more: Mapping[str, Json]) -> Json:
+    """Returns a function that stands for a tool whose input is free text."""
+    told = more.get("description")
+    description = told if isinstance(told, str) else ""
+    match more.get("format"):
+        case {"type": "grammar", "definition": str(grammar), "syntax": str(syntax)}:
+            description += f"\n\nThe input follows this grammar ({syntax}):\n{grammar}"
+    schema = {"type": "object", "properties": {"input": {"type": "string"}}, "required": ["input"]}
+    return {"type": "function", "function": {"name": name, "description": description.strip(), "parameters": schema}}
+
+
+def _chat_fields(fields: Mapping[str, Json], tools: list[Json]) -> dict[str, Json]:
+    chat = {name: fields[name] for name in (*_ALIKE, *_KNOWN) if fields.get(name) is not None}
+    if fields.get("stream"):
+        chat["stream_options"] = {"include_usage": True}
+    if (most := fields.get("max_output_tokens")) is not None:
+        chat["max_tokens"] = most
+    if tools:
+        chat["tools"] = tools
+        _choose(chat, fields.get("tool_choice"))
+    if (form := _response_format(fields.get("text"))) is not None:
+        chat["response_format"] = form
+    return chat
+
+
+def _choose(chat: dict[str, Json], choice: Json) -> None:
+    match choice:
+        case str():
+            chat["tool_choice"] = choice
+        case {"type": "function" | "custom", "name": str(name)}:
+            chat["tool_choice"] = {"type": "function", "function": {"name": name}}
+        case {"type": "allowed_tools", "mode": str(mode), "tools": list(allowed)}:
+            names = {each.get("name") for each in allowed if isinstance(each, dict)}
+            chat["tools"] = [tool for tool in chat["tools"] if tool["function"]["name"] in names]
+            chat["tool_choice"] = mode
+
+
+def _response_format(text: Json) -> Json:
+    match text:
+        case {"format": {"type": "json_schema", **form}}:
+            return {"type": "json_schema", "json_schema": {key: each for key, each in form.items() if each is not None}}
+        case {"format": {"type": "json_object"}}:
+            return {"type": "json_object"}
+        case _:
+            return None
+
+
+# --- and back ---------------------------------------------------------------------------------------------------------
+
+
+def written(origin: Origin, messages: Sequence[Message] | None, model: str | None) -> bytes:
+    """Returns the body in its own API, with these messages in place of the client's; None: as they are. All other
+    values keep their bytes."""
+    values = dict(origin.values)
+    if origin.chain:  # the whole chain is in the input, under no id of the provider's
+        values["store"] = msgspec.Raw(b"false")
+    if model is not None:
+        values["model"] = msgspec.Raw(_encode(model))
+    if messages is not None:
+        has_instructions = isinstance(origin.fields.get("instructions"), str) and bool(origin.fields["instructions"])
+        inputs = list(messages)
+        if has_instructions and inputs and inputs[0].role == "system" and not inputs[0].span:
+            first = inputs.pop(0)
+            if first.text != origin.fields["instructions"]:
+                values["instructions"] = msgspec.Raw(_encode(first.text))
+        values["input"] = msgspec.Raw(b"[" + items.written(inputs, origin.custom) + b"]")
+    return _encode(values)
+
+
+def continued(origin: Origin, before: bytes) -> bytes:
+    """Returns the body of a request that goes on from a response which the proxy has kept, with the items `before`
+    (joined by commas) in front of its own."""
+    values = {name: value for name, value in origin.values.items() if name != "previous_response_id"}
+    own = own_items(origin.given)
+    values["input"] = msgspec.Raw(b"[" + b",".join(filter(None, (before, own))) + b"]")
+    return _encode(values)
+
+
+def own_items(given: bytes) -> bytes:
+    """Returns an input as items joined by commas."""
+    if given.lstrip()[:1] == b'"':
+        return _encode({"type": "message", "role": "user", "content": msgspec.Raw(given)})
+    return b",".join(elements(given))
+
+
+def chained(request: ChatCompletionRequest, chain: str) -> ChatCompletionRequest:
+    """Returns a request that says which kept response it goes on from."""
+    assert isinstance(request.origin, Origin)
+    return replace(request, origin=replace(request.origin, chain=chain))

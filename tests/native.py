@@ -1,0 +1,152 @@
+"""An upstream that has all three APIs, over real sockets. It calls its tool and answers, seals its reasoning where the
+API has that, refuses what its API does not allow, and writes down all requests."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import msgspec
+from starlette.types import Receive, Scope, Send
+
+from proxy.protocol import sse
+from proxy.protocol.messages import output as message_output
+from proxy.protocol.messages.events import MessageEvents
+from proxy.protocol.origin import Origin
+from proxy.protocol.responses import output as response_output
+from proxy.protocol.responses import request as response_request
+from proxy.protocol.responses.events import ResponseEvents
+from tests.other_apis import misplaced_blocks, misplaced_items
+from tests.servers import run_app
+
+Json = Any
+ANSWER = "A long answer about it, of a dozen words or so, that says something."
+
+
+class Native:
+    """An ASGI application. `seals`: reasoning is encrypted, or signed."""
+
+    def __init__(self, *, seals: bool = True) -> None:
+        self.url = ""
+        self.asked: list[tuple[str, Json]] = []  # path and body
+        self.raw: list[bytes] = []
+        self.headers: list[dict[str, str]] = []
+        self.faults: list[str] = []
+        self._seals = seals
+
+    def bodies(self, path: str) -> list[Json]:
+        return [body for each, body in self.asked if each == path]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return
+        raw = b""
+        while (message := await receive())["type"] == "http.request":
+            raw += message["body"]
+            if not message.get("more_body"):
+                break
+        self.raw.append(raw)
+        self.headers.append({name.decode(): value.decode() for name, value in scope["headers"]})
+        path, asked = scope["path"], msgspec.json.decode(raw) if raw else {}
+        self.asked.append((path, asked))
+        status, kind, body = self._answer(path, asked)
+        headers = [(b"content-type", kind), (b"x-of-the-upstream", b"1")]
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
+
+    def _answer(self, path: str, asked: Json) -> tuple[int, bytes, bytes]:
+        if path == "/v1/messages/count_tokens":
+            return 200, b"application/json", b'{"input_tokens":77}'
+        faults = self._faults(path, asked)
+        if faults:
+            self.faults += faults
+            error: Json = {"message": f"invalid: {faults[0]}", "type": "invalid_request_error"}
+            whole = {"type": "error", "error": error} if path == "/v1/messages" else {"error": error}
+            return 400, b"application/json", json.dumps(whole).encode()
+        completion = self._completion(path, asked)
+        streamed = bool(asked.get("stream"))
+        kind = b"text/event-stream" if streamed else b"application/json"
+        match path:
+            case "/v1/responses":
+                return 200, kind, self._response(asked, completion, streamed=streamed)
+            case "/v1/messages":
+                return 200, kind, self._message(completion, streamed=streamed)
+            case _:
+                events = sse.as_sse(completion, include_usage=True)
+                return 200, kind, b"".join(events) if streamed else json.dumps(completion).encode()
+
+    @staticmethod
+    def _faults(path: str, asked: Json) -> list[str]:
+        match path:
+            case "/v1/responses":
+                given = asked.get("input")
+                return [] if isinstance(given, str) or given is None else misplaced_items(given)
+            case "/v1/messages":
+                return misplaced_blocks(asked["messages"])
+            case _:
+                return []
+
+    def _completion(self, path: str, asked: Json) -> Json:
+        """The answer of a model that calls its tool once for every message of the user, and thinks first."""
+        told = asked.get("input") if path == "/v1/responses" else asked["messages"]
+        last = told[-1] if isinstance(told, list) else {}
+        content = last.get("content")
+        is_result = last.get("role") == "tool" or str(last.get("type", "")).endswith("_output")
+        is_result = is_result or (isinstance(content, list) and any(b.get("type") == "tool_result" for b in content))
+        number = len(told) if isinstance(told, list) else 1
+        message: Json = {"role": "assistant", "content": ANSWER, "reasoning_content": "I think."}
+        if asked.get("tools") and not is_result:
+            function = {"name": "look", "arguments": '{"q": "x"}'}
+            message = {"role": "assistant", "content": None, "reasoning_content": "I look."}
+            message["tool_calls"] = [{"id": f"call_{number}", "type": "function", "function": function}]
+        finish = "tool_calls" if message.get("tool_calls") else "stop"
+        usage = {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120}
+        head = {"id": "chatcmpl-1", "object": "chat.completion", "created": 1, "model": "m-1"}
+        choice = {"index": 0, "message": message, "finish_reason": finish, "logprobs": None}
+        return {**head, "choices": [choice], "usage": usage}
+
+    def _response(self, asked: Json, completion: Json, *, streamed: bool) -> bytes:
+        origin = response_request.parse(msgspec.json.encode(asked)).origin
+        assert isinstance(origin, Origin)
+        frame = response_output.Frame(f"up{len(self.raw)}", "m-1", 1.0, origin)
+        whole = response_output.response_of(completion, frame)
+        events = ResponseEvents(frame)
+        stream = b"".join(map(events.feed, _chunks(completion)))
+        ending, last = events.ended()
+        stream += ending + events.last(last)
+        made = stream if streamed else json.dumps(whole).encode()
+        return (
+            made.replace(b'"type":"reasoning",', b'"type":"reasoning","encrypted_content":"sealed",').replace(
+                b'"type": "reasoning",', b'"type": "reasoning", "encrypted_content": "sealed",'
+            )
+            if self._seals
+            else made
+        )
+
+    def _message(self, completion: Json, *, streamed: bool) -> bytes:
+        frame = message_output.Frame(f"up{len(self.raw)}", "m-1")
+        if not streamed:
+            made = json.dumps(message_output.message_of(completion, frame)).encode()
+        else:
+            events = MessageEvents(frame)
+            made = b"".join(map(events.feed, _chunks(completion))) + events.ended()
+        sealed = made.replace(b'"signature": ""', b'"signature": "signed"').replace(
+            b'"type":"signature_delta","signature":""', b'"type":"signature_delta","signature":"signed"'
+        )
+        return sealed if self._seals else made
+
+
+def _chunks(completion: Json) -> Iterator[Json]:
+    parser = sse.SseParser()
+    for raw in sse.as_sse(completion, include_usage=True):
+        for event in parser.feed(raw):
+            if event.data is not None and event.data != sse.DONE_DATA:
+                yield msgspec.json.decode(event.data)
+
+
+@contextmanager
+def run_native(*, seals: bool = True) -> Iterator[Native]:
+    upstream = Native(seals=seals)
+    with run_app(upstream) as url:
+        upstream.url = url
+        yield upstream
