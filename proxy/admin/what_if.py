@@ -32,7 +32,7 @@ from proxy.protocol.request import parse
 from proxy.replay.reading import Logged
 from proxy.replay.report import Replayed
 from proxy.replay.running import CachingEmbedder, Resources, replayed
-from proxy.types import Answer, Contents, Json
+from proxy.types import Answer, Contents, Json, RowFilter
 
 MOST_CHANGES = 100
 MOST_REQUESTS = 200
@@ -60,7 +60,8 @@ async def asked(call: Call, admin: Admin, wanted: WhatIf) -> Answer:
         raise Conflict("What requests say is not kept: admin.show_content or storage.keep says so.")
     call.watch.start()
     scope, session = wanted.scope or None, wanted.session or None
-    numbered = await services.storage.accounts.rows(scope=scope, session=session, limit=wanted.last)
+    managed = RowFilter(unmanaged=False)
+    numbered = await services.storage.accounts.rows(scope=scope, session=session, limit=wanted.last, like=managed)
     ids = {row.request_id for _, row in numbered}
     stored = await services.storage.contents.recent(wanted.last, scope=scope, session=session)
     kept = [each for each in stored if each.request_id in ids]

@@ -294,7 +294,7 @@ def shown_lines(shown: Mapping[str, Any]) -> list[str]:
     """A request as the page tells it: the ledger's row, its trail, and what became of each message."""
     row = dict(shown["request"])
     trail = row.pop("trail", None) or {}
-    lines = [f"  row: {pairs(row, without=('model', 'number', 'request_id', 'scope', 'session', 'upstream'))}"]
+    lines = [f"  row: {pairs(row, without=('model', 'number', 'request_id', 'route', 'scope', 'session', 'upstream'))}"]
     if trail:
         lines.append(f"  trail: {pairs(trail)}")
     for (fate, why), group in groupby(shown.get("messages") or (), key=lambda each: (each["fate"], each.get("why"))):
