@@ -22,14 +22,14 @@ KEYS = [{"name": "ana", "key": key_hash(KEY)}]
 
 @pytest.fixture(scope="module")
 def team(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Open]:
-    """A proxy that gives out keys: one person has talked for a while, and somebody's SDK speaks Responses."""
+    """A proxy that gives out keys: one person has talked for a while, an SDK asks a route that is not managed."""
     with ExitStack() as stack:
         storage = {"path": str(tmp_path_factory.mktemp("first"))}
         keyed = {"auth": {"mode": "keys", "keys": KEYS}, "upstream": {"api_key": "sk-upstream-0123456789"}}
         proxy = opened(stack, storage=storage, profiles={"lean": NARROW}, **keyed)
         talk(proxy.http)
-        proxy.http.post("/v1/responses", json={"model": "demo-chat", "input": "Why is the sky blue?"})
-        eventually(lambda: any(row["route"] == "/v1/responses" for row in proxy.api("requests")["requests"]))
+        proxy.http.post("/v1/completions", json={"model": "demo-chat", "prompt": "Why is the sky blue?"})
+        eventually(lambda: any(row["route"] == "/v1/completions" for row in proxy.api("requests")["requests"]))
         eventually(lambda: proxy.api("facts")["facts"])
         yield proxy
 
@@ -62,14 +62,14 @@ def test_a_fact_is_corrected_in_four(page: Page) -> None:
     page.tab.wait_for_selector("main tbody tr:has-text('Borealis')")
 
 
-def test_what_spoke_responses_is_said_and_how_it_becomes_managed_is_one_click_away(page: Page) -> None:
-    page.tab.wait_for_selector("text=1 request on /v1/responses went through unmanaged")
+def test_what_is_not_managed_is_said_and_how_it_becomes_so_is_one_click_away(page: Page) -> None:
+    page.tab.wait_for_selector("text=1 request on /v1/completions went through unmanaged")
     page.tab.click("text=How to have them managed")
     page.tab.wait_for_selector("h1:text('Clients')")
     assert page.tab.evaluate("location.hash") == "#make-an-unmanaged-client-a-managed-one"
     told = page.text("main")
-    assert "OpenAIChatCompletionsModel" in told
-    assert "use_responses_api=False" in told
+    assert "is_chat_model=True" in told
+    assert "responses.take_over" in told
 
 
 def test_today_s_spend_of_a_key_is_one_click_away(page: Page) -> None:
@@ -88,4 +88,5 @@ def test_the_readme_leads_to_each_of_them() -> None:
         "one key has spent today",
     ):
         assert told in readme
-    assert "switch to Chat](deploy/docs/clients.md" in readme
+    assert "[Clients](deploy/docs/clients.md)" in readme
+    assert "[Responses and Messages](deploy/docs/apis.md)" in readme
