@@ -7,7 +7,7 @@ DEV_READY := .venv/.ready-dev
 BENCH_READY := .venv/.ready-bench
 NODE_READY := tests/e2e/node_modules/.package-lock.json
 
-.PHONY: run demo demo-cluster test test-all coverage check shape calls golden golden-check notes-table format bench bench-context bench-reuse bench-memory-model bench-transport bypass metrics-docs config-docs docs dashboards screenshots image release clean
+.PHONY: run demo demo-cluster test test-all coverage check shape calls golden golden-check notes-table format bench bench-context bench-reuse bench-memory-model bench-transport bypass metrics-docs config-docs docs dashboards screenshots pictures image release clean
 
 run: $(READY)            ## serve on http://127.0.0.1:8484/v1
 	$(BIN)/olvido serve
@@ -73,6 +73,9 @@ bench-memory-model: $(DEV_READY)   ## what a model of your choice extracts from 
 
 screenshots: $(DEV_READY)    ## a picture of every view of the page, in build/ (needs a chromium)
 	$(BIN)/python -m tests.page.screenshots
+
+pictures: $(DEV_READY)    ## the small pictures that tests of the page compare with, anew: look at the page first
+	$(BIN)/python -m tests.page.pictures
 
 bypass: $(DEV_READY)         ## how well what must not be reused is recognised (needs the evaluation data)
 	$(BIN)/python -m tests.bench.bypass

@@ -15,8 +15,9 @@ from proxy.observe.tracing import CURRENT, current, with_parent
 from proxy.pipeline import Services, kept_responses, limits, other_apis
 from proxy.pipeline.unmanaged import Passage, Unmanaged
 from proxy.protocol import headers as wire_headers
+from proxy.protocol.apis import path_of
 from proxy.protocol.routes import route_of
-from proxy.types import Answer, Incoming
+from proxy.types import Answer, ApiName, Incoming
 from proxy.upstream.client import Response, Upstream
 
 Handler: TypeAlias = Callable[[Call, Services], Awaitable[None]]
@@ -24,11 +25,14 @@ Handler: TypeAlias = Callable[[Call, Services], Awaitable[None]]
 CHAT, RESPONSES, MESSAGES = "/v1/chat/completions", "/v1/responses", "/v1/messages"
 
 
-def conversation(path: str, answered: Callable[[Incoming, Services], Awaitable[Answer]]) -> Handler:
+def conversation(api: ApiName, answered: Callable[[Incoming, Services], Awaitable[Answer]]) -> Handler:
     """Returns the handler of a managed route: `/v1/chat/completions`, `/v1/responses`, `/v1/messages`."""
 
+    path = f"/v1{path_of(api)}"
+
     async def handler(call: Call, services: Services) -> None:
-        await _traced(call, services, path, _converse(call, services, answered))
+        call.api = api
+        await _traced(call, services, path, _converse(call, services, api, answered))
 
     return handler
 
@@ -58,7 +62,9 @@ async def _traced(call: Call, services: Services, route: str, work: Coroutine[An
         trace.end(f"{call.method} {route}", {**told, "olvido.request": call.request_id}, status, error)
 
 
-async def _converse(call: Call, services: Services, answered: Callable[[Incoming, Services], Awaitable[Answer]]) -> int:
+async def _converse(
+    call: Call, services: Services, api: ApiName, answered: Callable[[Incoming, Services], Awaitable[Answer]]
+) -> int:
     incoming = await incoming_of(call, services)
     count, in_flight = services.metrics.tally.add, services.metrics.in_flight
     count(in_flight, 1)
@@ -68,13 +74,14 @@ async def _converse(call: Call, services: Services, answered: Callable[[Incoming
         except BaseException:
             services.limiter.release(incoming.request_id)  # no row will settle it
             raise
+        count(services.metrics.api_requests, 1, api)
         await call.answer(answer)
     finally:
         count(in_flight, -1)
     return answer.status
 
 
-_respond = conversation(RESPONSES, other_apis.responses)
+_respond = conversation("responses", other_apis.responses)
 
 
 async def responses(call: Call, services: Services) -> None:
@@ -101,6 +108,7 @@ async def kept_response(call: Call, services: Services) -> None:
 
 async def count_tokens(call: Call, services: Services) -> None:
     """Answers `/v1/messages/count_tokens`: the upstream's count where it has that API, else our own."""
+    call.api = "messages"
     incoming = await incoming_of(call, services)
     counted = await kept_responses.counted(incoming, services)
     if isinstance(counted, Answer):

@@ -92,11 +92,11 @@ def create_app(config: Config, worker: Worker | None = None) -> Starlette:
 
     app = Application(
         routes=[
-            route(CHAT, conversation(CHAT, handle), "POST", kind="api"),
+            route(CHAT, conversation("chat", handle), "POST", kind="api"),
             route(RESPONSES, responses, kind="api"),
             route("/v1/responses/{response}", kept_response, kind="api"),
             route("/v1/responses/{response}/{what}", kept_response, kind="api"),
-            route(MESSAGES, conversation(MESSAGES, other_apis.messages), "POST", kind="api"),
+            route(MESSAGES, conversation("messages", other_apis.messages), "POST", kind="api"),
             route("/v1/messages/count_tokens", count_tokens, "POST", kind="api"),
             route("/v1/{path:path}", pass_through, kind="api"),  # with any method: the upstream knows them
             route("/olvido/context", lambda call, _: context(call, app.state.contexts), "POST", kind="api"),

@@ -26,6 +26,8 @@ Cause: TypeAlias = Literal[
     "other",  # the prompt alone does not explain it
     "untouched",  # sent as it came
     "metered",  # sent as it came, since context management only measures
+    "returned",  # sent as it came, since its conversation had turned dearer, or was reported wrong
+    "rollout",  # sent as it came, since a rule or the canary share leaves it out
     "unmanaged",  # sent as it came, since its route is not a managed one
     "fail-open",  # sent as it came, since a stage of ours failed
     "over-budget",  # too large for its limit, and nothing could be left out
@@ -119,11 +121,18 @@ def _cause(row: LedgerRow) -> tuple[Cause, int]:
 
 
 def _unchanged(row: LedgerRow) -> tuple[Cause, int]:
-    if row.plan_reason == "route":
+    """Returns why the prompt was sent as it came. Reasons are separated by semicolons: those of the rollout, by
+    `context/rollout.py`, stand before those of the plan."""
+    reasons = row.plan_reason.split(";")
+    if reasons[0] == "route":
         return "unmanaged", 0
-    _, metered, number = row.plan_reason.rpartition("meter;would_send=")
-    if metered and number.isdecimal():
-        return "metered", row.tokens_original - int(number)
+    if reasons[0].startswith("returned="):
+        return "returned", 0
+    if reasons[0] in ("canary", "rule"):
+        return "rollout", 0
+    would = next((each.partition("=")[2] for each in reasons if each.startswith("would_send=")), "")
+    if reasons[0] == "meter" and would.isdecimal():
+        return "metered", row.tokens_original - int(would)
     if row.plan in ("fail-open", "over-budget"):
         return row.plan, 0
     return "untouched", 0

@@ -1,6 +1,7 @@
 """The command `olvido` and its subcommands.
 
-parser.py    the tree of commands and options, and the help; a new command is a row there
+commands.py  the table of commands: a new one is a row there
+parser.py    the parser of the command line, and the help that is told of it
 serving.py   `olvido serve`: one process, or a supervisor of several
 check_config.py   `olvido check-config`: what is wrong in a configuration
 completion.py     `olvido completion`: the script by which a shell completes them
@@ -23,21 +24,43 @@ backup.py    `olvido backup`, `restore`: all that is kept, in one file, and back
 opened.py    the database of a command, of the kind that the configuration names
 """
 
+import os
 import sys
 from collections.abc import Sequence
 
 from proxy.cli import parser
-from proxy.config import ConfigError
+
+INTERRUPTED = 130  # the exit status of a command that was ended by Ctrl-C
+UNREAD = 141  # and of one whose output nobody wanted to read to its end
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command; returns its exit status. `arguments`: those of the process, if None."""
-    options = parser.tree().parse_args(arguments)
+    given = sys.argv[1:] if arguments is None else arguments
     try:
-        return int(options.run(options))
+        return _run(given)
+    except KeyboardInterrupt:
+        sys.stderr.write("\n")
+        return INTERRUPTED
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is flushed at the end has a place
+        return UNREAD
+
+
+def _run(given: Sequence[str]) -> int:
+    if not given:
+        print(parser.first_words())
+        return 0
+    options = parser.tree(next((each for each in given if not each.startswith("-")), "")).parse_args(given)
+    from proxy.config import ConfigError  # noqa: PLC0415 (help does not wait for it)
+
+    try:
+        status = int(options.run(options))
     except ConfigError as error:
         sys.stderr.write(f"{error}\n")
         return 2
+    sys.stdout.flush()  # while a broken pipe is still an error of ours
+    return status
 
 
 if __name__ == "__main__":

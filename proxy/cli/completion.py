@@ -5,7 +5,6 @@ The script is made from the parser by shtab, and stands on its own: completing r
 
 import argparse
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 FOLDER = "FOLDER"  # metavar of a path that is none of a file
@@ -19,17 +18,21 @@ for every new one:
 """
 
 
-def add_options(parser: argparse.ArgumentParser, tree: Callable[[], argparse.ArgumentParser]) -> None:
-    """Adds the options of `olvido completion` to `parser`. `tree` makes the whole command line's."""
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Adds the options of `olvido completion` to `parser`."""
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = _HOW
     parser.add_argument("shell", choices=SHELLS)
-    parser.set_defaults(run=lambda options: run(options.shell, tree()))
+    parser.set_defaults(run=lambda options: run(options.shell))
 
 
-def run(shell: str, parser: argparse.ArgumentParser) -> int:
+def run(shell: str) -> int:
     """Prints the script of a shell; returns the exit status."""
     import shtab  # noqa: PLC0415 (only this command needs it)
+
+    from proxy.cli.parser import tree  # noqa: PLC0415 (it is made of this, among others)
+
+    parser = tree()
 
     _mark_paths(parser, shtab.FILE, shtab.DIRECTORY)
     sys.stdout.write(shtab.complete(parser, shell))

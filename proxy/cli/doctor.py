@@ -27,11 +27,13 @@ from proxy.config.upstreams import redact
 from proxy.embedding import EmbeddingError
 from proxy.embedding.exported import PACKAGES, local_path, read, source_of
 from proxy.embedding.service import export_folders
+from proxy.observe.logs import RESET, has_colours
 from proxy.storage.folder import OTHERS, SECRET, SECRET_BYTES
 from proxy.storage.opening import DATABASE
 
 Status = Literal["ok", "warn", "fail"]
 
+_COLOURS: Mapping[Status, str] = {"ok": "\x1b[32m", "warn": "\x1b[33m", "fail": "\x1b[1;31m"}
 _LIBRARIES = ("olvido", "starlette", "uvicorn", "httpx", "aiohttp", "msgspec", "pydantic", "tiktoken")
 _REACH_SECONDS = 10.0
 _SKEW_SECONDS = 60.0  # the provider's clock has a resolution of 1 s, and the answer took its time
@@ -66,16 +68,22 @@ def run(
         rows.append(check_port(config))
         for upstream in config.upstreams:
             rows += check_upstream(upstream, transport, clock=time.time)
-    (out or sys.stdout).write(table(rows))
+    screen = out or sys.stdout
+    screen.write(table(rows, coloured=has_colours(screen, environ)))
     return int(any(row.status == "fail" for row in rows))
 
 
-def table(rows: Sequence[Row]) -> str:
-    """Renders rows as aligned text, a row a line; further lines of a text stand below its first."""
+def table(rows: Sequence[Row], *, coloured: bool = False) -> str:
+    """Renders rows as aligned text, a row a line; further lines of a text stand below its first. `coloured`: by
+    status, for a terminal."""
     width = max((len(row.name) for row in rows), default=0)
     indent = "\n" + " " * (width + 8)
+    colours = _COLOURS if coloured else dict.fromkeys(_COLOURS, "")
+    reset = RESET if coloured else ""
     return "".join(
-        f"{row.status:<4}  {row.name:<{width}}  {redact(row.text).replace(chr(10), indent)}\n" for row in rows
+        f"{colours[row.status]}{row.status:<4}{reset}  {row.name:<{width}}  "
+        f"{redact(row.text).replace(chr(10), indent)}\n"
+        for row in rows
     )
 
 

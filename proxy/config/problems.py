@@ -259,11 +259,17 @@ def _what_is_shared_has_a_place(config: Config) -> _Found:
 
 
 def _traces_can_be_sent(config: Config) -> _Found:
-    if config.observe.tracing is not None and any(find_spec(each) is None for each in _OTEL):
+    if config.observe.tracing is not None and not _has_otel():
         yield ("observe", "tracing"), "needs the extra olvido[otel]: pip install 'olvido[otel]'"
 
 
-_OTEL = ("opentelemetry", "requests")
+def _has_otel() -> bool:
+    try:
+        return find_spec("opentelemetry.proto") is not None
+    except ModuleNotFoundError:  # of what it is in
+        return False
+
+
 _RULES: tuple[Callable[[Config], _Found], ...] = (
     _names_are_unique,
     _fallbacks_lead_somewhere,

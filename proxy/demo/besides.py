@@ -15,7 +15,11 @@ import httpx
 from proxy.demo.helped import KEY, asked, listed
 
 QUESTION = "What is the difference between a visa and a residence permit?"
-REWORDED = "Hi! Can you explain the difference between a residence permit and a visa?"
+REWORDED = (
+    "Hi! Can you explain the difference between a residence permit and a visa?",
+    "whats the diference between a visa and a residence permit, please?",
+    "Could you tell me what the difference between a visa and a residence permit is?",
+)
 
 WAS, IS = "Da clases de yoga", "Da clases de cerámica"
 ABOUT_IT = "¿De qué doy clases?"
@@ -24,18 +28,24 @@ POLL_SECONDS = 0.05
 
 
 async def reworded(client: httpx.AsyncClient, model: str, entries: Callable[[], Awaitable[float]]) -> str:
-    """Asks a question, and once more in other words in another conversation; returns where the second answer came from,
-    a line each. `entries` counts the questions whose answers the proxy has kept."""
+    """Asks a question, and in other words in another conversation, until that is answered from memory, as it is at once
+    unless this machine is busy; returns where each answer came from, a line each. `entries` counts the questions whose
+    answers the proxy has kept."""
     kept = await entries()
     _, first = await _asked(client, model, QUESTION)
     with suppress(TimeoutError):
         async with asyncio.timeout(PATIENCE_SECONDS):
             while await entries() <= kept:  # noqa: ASYNC110 (over HTTP)
                 await asyncio.sleep(POLL_SECONDS)
-    said, source = await _asked(client, model, REWORDED)
+    lines = [f"{QUESTION} ({first})"]
+    for question in REWORDED:
+        said, source = await _asked(client, model, question)
+        lines.append(f"{question} ({source})")
+        if source == "intent":  # else the look-up took too long, so that the request went on without it
+            break
     was_reused = "answered from memory, at no cost" if source == "intent" else "not answered from memory"
     said = said.replace("\n\n", " ")
-    lines = [f"{QUESTION} ({first})", f"{REWORDED} ({source})", f"→ {said[:120].rpartition(' ')[0]} …"]
+    lines.append(f"→ {said[:120].rpartition(' ')[0]} …")
     return listed(f"A question in other words ({was_reused}):", lines)
 
 

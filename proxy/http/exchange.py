@@ -10,10 +10,10 @@ from types import TracebackType
 from typing import Any, Protocol, Self
 
 from proxy.errors import BadRequest, OlvidoError, RequestTimeout, TooLarge
+from proxy.protocol import apis
 from proxy.protocol import headers as wire_headers
-from proxy.protocol import sse
 from proxy.tasks import Tasks, within
-from proxy.types import Answer, Headers
+from proxy.types import Answer, ApiName, Headers
 
 AsgiMessage = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[AsgiMessage]]
@@ -56,6 +56,7 @@ class Call:
         self.client: str = (scope.get("client") or ("",))[0]  # address of the client
         self.port: int | None = (scope.get("server") or (None, None))[1]  # port of the server
         self.common_headers: Headers = ()  # sent with every answer
+        self.api: ApiName = "chat"  # in whose shape errors are told
         self.receive = receive
         self.watch = CancelOnDisconnect(receive, scope.get("extensions", {}).get(CONNECTION), tasks)
         self.answered = False
@@ -86,7 +87,7 @@ class Call:
     async def refuse(self, error: OlvidoError, *, unread: int = 0) -> None:
         """Sends `error` as the answer. `unread` bytes of a refused body may still come: the connection can't be used
         again, but the client may send for a while, lest it see a reset connection instead of the answer."""
-        answer = error.answer()
+        answer = apis.told_error(self.api, error.answer(), self.request_id)
         assert isinstance(answer.body, bytes)
         ours: Headers = (("x-request-id", self.request_id), ("x-olvido-request", self.request_id))
         ending: Headers = (("connection", "close"),) if unread else ()
@@ -104,7 +105,7 @@ class Call:
         elif self._in_events:
             self._in_events = False
             # On a route that is passed through, the last bytes may be half an event.
-            event = b"\n\n" + sse.error_event(error.body())
+            event = b"\n\n" + apis.error_event(self.api, error)
             await self._send({"type": "http.response.body", "body": event, "more_body": True})
 
     async def _start(self, answer: Answer, *more: tuple[str, str]) -> None:

@@ -46,7 +46,7 @@ from proxy.observe.labels import (
 from proxy.observe.merging import Rule
 from proxy.observe.tally import Tally
 from proxy.protocol.routes import ROUTES
-from proxy.types import ContextRead, FoldReason, Outcome, PlanKind, ShiftCause, Source
+from proxy.types import ApiName, ContextRead, FoldReason, Outcome, PlanKind, ShiftCause, Source
 from proxy.types.curation import JobKind
 from proxy.types.desk import ToolName
 
@@ -120,6 +120,11 @@ class Catalogue:
             "olvido_requests",
             "Requests to the managed route.",
             {"upstream": UPSTREAM, "model": MODEL, "source": get_args(Source), "outcome": get_args(Outcome)},
+        )
+        self.api_requests = self._counter(
+            "olvido_api_requests",
+            "Requests of conversations that were answered, by the API that the client has used.",
+            {"api": get_args(ApiName)},
         )
         self.unmanaged = self._counter(
             "olvido_unmanaged_requests",
@@ -519,9 +524,8 @@ class Catalogue:
         )
         self.spans = self._counter(
             "olvido_spans",
-            "Spans of traces: made; exported to the collector; failed: it did not take them. What was made and is "
-            "neither waits, or was lost since too many did.",
-            {"result": ("made", "exported", "failed")},
+            "Spans of traces: made; exported to the collector; failed: it did not take them; lost: too many waited.",
+            {"result": ("made", "exported", "failed", "lost")},
         )
         self.build_info = self._gauge(
             "olvido_build_info", "Always 1.", "max", {"version": "of Olvido", "python": "of Python"}

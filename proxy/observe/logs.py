@@ -34,7 +34,7 @@ _SECRET_NAME = re.compile(r"(?i)(^|[_-])(authorization|cookie|credential|passwor
 
 Style = Literal["auto", "json", "text"]
 
-_DIM, _RESET = "\x1b[2m", "\x1b[0m"
+_DIM, RESET = "\x1b[2m", "\x1b[0m"
 _COLOURS = {"debug": _DIM, "info": "\x1b[32m", "warning": "\x1b[33m", "error": "\x1b[1;31m", "critical": "\x1b[1;31m"}
 
 
@@ -103,7 +103,7 @@ def _as_json(fields: dict[str, Any]) -> str:
 def _as_text(fields: dict[str, Any], *, coloured: bool) -> str:
     error = fields.pop("error", "")
     at, level, logger, message = (fields.pop(name) for name in ("time", "level", "logger", "message"))
-    dim, colour, reset = (_DIM, _COLOURS.get(level, ""), _RESET) if coloured else ("", "", "")
+    dim, colour, reset = (_DIM, _COLOURS.get(level, ""), RESET) if coloured else ("", "", "")
     head = f"{dim}{at}{reset} {colour}{level:<8}{reset} {dim}{logger}{reset} {_printable(message)}"
     extras = "".join(f" {dim}{_printable(name)}={reset}{_printable(value)}" for name, value in fields.items())
     return "\n    ".join([head + extras, *(_printable(line) for line in error.splitlines())])

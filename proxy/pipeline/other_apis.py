@@ -17,7 +17,7 @@ from typing import Any, Protocol
 import msgspec
 
 from proxy.conversation import identify
-from proxy.errors import OlvidoError, UnknownResponse
+from proxy.errors import UnknownResponse
 from proxy.pipeline import Services
 from proxy.pipeline.chat import handle
 from proxy.protocol import apis, sse
@@ -155,15 +155,7 @@ async def _kept_as_it_is(answer: Answer, keep: Keep) -> Answer:
 
 
 async def messages(incoming: Incoming, services: Services) -> Answer:
-    """Answers one request to `/v1/messages`, errors too in that API's shape."""
-    try:
-        return await _messages(incoming, services)
-    except OlvidoError as error:
-        services.limiter.release(incoming.request_id)  # no row will settle it
-        return message_output.told_error(error.answer(), incoming.request_id)
-
-
-async def _messages(incoming: Incoming, services: Services) -> Answer:
+    """Answers one request to `/v1/messages`. Raises OlvidoError for requests that we refuse ourselves."""
     offload = Offload(services.executor, len(incoming.body))
     parse = apis.APIS["messages"].parse
     request = await offload(lambda: parse(incoming.body))

@@ -26,7 +26,7 @@ from proxy.protocol.request import with_changes, without
 from proxy.protocol.responses import output as responses_output
 from proxy.protocol.responses import request as responses_request
 from proxy.protocol.responses.reading import ResponseReader
-from proxy.types import ApiName, ChatRequest, Json, Message, RequestOrigin, Usage
+from proxy.types import Answer, ApiName, ChatRequest, Json, Message, RequestOrigin, Usage
 
 _MAX_TOKENS = MappingProxyType({"max_tokens": "max_completion_tokens"})  # as OpenAI's newer models want it
 
@@ -108,6 +108,49 @@ def as_completion(api: ApiName, whole: bytes) -> bytes | None:
         return _encode(APIS[api].completion_of(_decode(whole)))
     except (ValueError, RecursionError, TypeError, AttributeError):
         return None
+
+
+def as_chat(body: bytes) -> bytes:
+    """Returns the body of a request of any API as that of a chat completion: which API it is of shows in its fields.
+    One that cannot be told is returned as it is. Raises BadRequest for one that no upstream would have taken."""
+    try:
+        top = _decode(body)
+    except (ValueError, RecursionError):
+        return body
+    api: ApiName = "chat"
+    if "messages" not in top and "input" in top:
+        api = "responses"
+    elif "system" in top or any(map(_is_of_messages, (*_listed(top.get("tools")), *_listed(top.get("messages"))))):
+        api = "messages"
+    return body if api == "chat" else APIS[api].parse(body).raw
+
+
+def _listed(value: Json) -> Sequence[Json]:
+    return value if isinstance(value, list) else ()
+
+
+def _is_of_messages(value: Json) -> bool:
+    """True for a tool or a message that only the Messages API has."""
+    if not isinstance(value, dict):
+        return False
+    kinds = {block.get("type") for block in _listed(value.get("content")) if isinstance(block, dict)}
+    return "input_schema" in value or bool(kinds & {"tool_use", "tool_result", "thinking"})
+
+
+def completion_in(answer: Mapping[str, Json]) -> Mapping[str, Json]:
+    """Returns a whole answer of any API as a chat completion; what is none, as it is."""
+    match answer:
+        case {"object": "response", "output": list()}:
+            return APIS["responses"].completion_of(answer)
+        case {"type": "message", "role": "assistant", "content": list()}:
+            return APIS["messages"].completion_of(answer)
+        case _:
+            return answer
+
+
+def told_error(api: ApiName, answer: Answer, request_id: str) -> Answer:
+    """Returns an error answer in OpenAI's shape as one in that of an API."""
+    return messages_output.told_error(answer, request_id) if api == "messages" else answer
 
 
 def error_event(api: ApiName, error: OlvidoError) -> bytes:

@@ -1,6 +1,7 @@
-"""Parses entries of logs: the bare body of a chat completion, or an object that has it as `body` or `request`, with
-what else is known; formats that name it otherwise are in `gateways`. What they have in common is read, the rest is
-ignored. Then puts the requests in order, with the answers that they got."""
+"""Parses entries of logs: the bare body of a chat completion, of a request of the Responses or Messages API, or an
+object that has it as `body` or `request`, with what else is known; formats that name it otherwise are in `gateways`.
+What they have in common is read, the rest is ignored. Then puts the requests in order, with the answers that they
+got."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,6 +12,7 @@ import msgspec
 
 from proxy.errors import BadRequest
 from proxy.protocol import headers as wire_headers
+from proxy.protocol.apis import as_chat, completion_in
 from proxy.protocol.chat import Chains
 from proxy.protocol.message import message
 from proxy.protocol.request import parse
@@ -130,7 +132,7 @@ def _logged(entry: Mapping[str, msgspec.Raw], number: int) -> Logged:
     body = _without_envelope(top) if wrapped is None else _unwrapped(wrapped)
     answer = _answer(_decoded(_first(top, ANSWERS)))
     body = _completed(body, top, answer)
-    encoded = msgspec.json.encode(body)
+    encoded = as_chat(msgspec.json.encode(body))
     parse(encoded)  # raises BadRequest for what no upstream would have taken
     headers = [*_headers(_decoded(top.get(HEADERS)))]
     names = [(SESSION, SESSIONS)] + ([("x-olvido-user", USERS)] if wrapped is not None else [])
@@ -177,7 +179,7 @@ def _unwrapped(raw: msgspec.Raw) -> dict[str, msgspec.Raw]:
 
 
 def _without_envelope(top: Mapping[str, msgspec.Raw]) -> dict[str, msgspec.Raw]:
-    if "messages" not in top:
+    if "messages" not in top and "input" not in top:
         raise Unusable(NO_MESSAGES)
     return {name: raw for name, raw in top.items() if name not in _OURS}
 
@@ -200,7 +202,7 @@ def _completed(
 
 def _answer(given: Any) -> tuple[Mapping[str, Any], str] | None:
     """The assistant message, and the model that is named beside it. None if there is none, or several."""
-    match given:
+    match completion_in(given) if isinstance(given, dict) else given:
         case str(said) if said.strip():
             inner = plain(msgspec.Raw(said.encode(errors="replace"))) if said.startswith("{") else None
             return (_answer(inner) if inner is not None else None) or ({"role": "assistant", "content": said}, "")

@@ -34,7 +34,7 @@ COPIES: tuple[Copy, ...] = (
         "conversations: their names and aliases, hashes of their messages, states of their prompts, sums",
         "database",
         tables=("sessions", "links", "path_states", "returned_sessions", "session_sums", "aliases"),
-        stores=("sessions", "states", "aliases"),
+        stores=("sessions", "states", "aliases", "returns"),
         settings=("storage.keep.links", "storage.keep.requests"),
         ends=("wipe",),
     ),

@@ -1,5 +1,6 @@
 import asyncio
 import io
+import re
 import socket
 import sqlite3
 import subprocess
@@ -218,6 +219,14 @@ def test_a_port_is_free_until_somebody_listens() -> None:
 @pytest.mark.parametrize("host", ["203.0.113.7", "x" * 300])
 def test_an_address_that_is_not_this_machines_fails(host: str) -> None:
     assert check_port(config(server={"host": host}, tenancy="personal", admin={"token": "t" * 40})).status == "fail"
+
+
+def test_a_terminal_sees_the_status_in_colour_and_nobody_else() -> None:
+    rows = [Row("one", "ok", "fine"), Row("two", "fail", "not")]
+    plain, coloured = table(rows), table(rows, coloured=True)
+    assert "\x1b" not in plain
+    assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == plain
+    assert coloured.count("\x1b") == 4
 
 
 def test_a_configuration_that_cannot_be_used_fails_with_its_reasons(tmp_path: Path) -> None:

@@ -133,6 +133,13 @@ def test_settings_that_agree_break_no_rule(settings: dict[str, Any]) -> None:
             {"upstreams[1].api_key": "ours and stays here"},
         ),
         ({"auth": {"mode": "keys", "keys": [OWN]}}, {"upstreams[0].api_key": "ours and stays here"}),
+        ({"quality": {}, "storage": {"kind": "off"}}, {"quality": "nowhere to keep what it finds"}),
+        ({"quality": {}, "context": {"mode": "meter"}}, {"quality": "nothing to compare"}),
+        ({"quality": {"judge": {"upstream": "x", "model": "m"}}}, {"quality.judge.upstream": "no upstream is named"}),
+        (
+            {"quality": {"judge": {"upstream": "kimi", "model": "kimi-k2.6"}}},
+            {"quality.judge.upstream": "needs an api_key of its own"},
+        ),
         (
             {"auth": {"mode": "keys"}, "upstreams": [upstream("a", api_key=KEY)], "storage": {"kind": "off"}},
             {"auth.keys": "nobody gets in"},

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proxy.config.model import Context
-from proxy.context.rollout import Held, decide, directed, has_turned_dearer, share_of, told, weaker
+from proxy.context.rollout import LEAST_MANAGED, Held, decide, directed, has_turned_dearer, share_of, told, weaker
 from proxy.types import Directives, Mode, Plan, PromptTokens, Sums
 
 RULES = [
@@ -73,7 +73,7 @@ def test_about_as_many_conversations_are_in_as_the_share_says() -> None:
     assert 400 < inside < 600
 
 
-def sums(cost: float, saved: float = 0.0, added: float = 0.0, managed: int = 5) -> Sums:
+def sums(cost: float, saved: float = 0.0, added: float = 0.0, managed: int = LEAST_MANAGED) -> Sums:
     return Sums(cost=cost, saved_context=saved, added_context=added, managed=managed)
 
 
@@ -83,11 +83,13 @@ def sums(cost: float, saved: float = 0.0, added: float = 0.0, managed: int = 5) 
         (sums(1.2, added=0.2), 0.1, True),  # pass-through would have cost 1.0
         (sums(1.1, added=0.1), 0.1, False),
         (sums(1.2, added=0.2), 0.25, False),
+        (sums(0.018, added=0.009), 0.1, False),  # twice as much, but less than a cent
+        (sums(0.022, added=0.011), 0.1, True),
         (sums(1.2, added=0.2), 0.0, False),
         (sums(1.2, added=0.3, saved=0.15), 0.1, True),
         (sums(1.2, added=0.3, saved=0.25), 0.1, False),
         (sums(0.5, saved=0.5), 0.1, False),
-        (sums(1.2, added=0.2, managed=1), 0.1, False),
+        (sums(1.2, added=0.2, managed=LEAST_MANAGED - 1), 0.1, False),
         (sums(0.0), 0.1, False),
     ],
 )
@@ -124,3 +126,9 @@ def test_a_plan_says_why_it_is_none_and_what_it_would_have_sent() -> None:
     assert told(metered, "") is metered
     managed = Plan("managed", PromptTokens(9, 4), "turns=2")
     assert told(managed, "canary") is managed
+
+
+def test_comparing_answers_makes_no_conversation_cheaper_than_it_is() -> None:
+    """Its cost is in the sum of costs, and no part of what pass-through would have come to."""
+    plain = sums(1.2, added=0.2)
+    assert has_turned_dearer(replace(plain, cost=plain.cost + 9.0, quality=9.0), 0.1)

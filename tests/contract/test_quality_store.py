@@ -15,7 +15,7 @@ from proxy.storage.sqlite.database import Database, NoDatabase
 from proxy.storage.sqlite.quality import SqliteQuality
 from proxy.tasks import Tasks
 from proxy.types.quality import Comparison, HeldSums, Measures, QualityPair
-from tests.postgres import opened
+from tests.postgres import opened, processes
 
 NOW = 1_700_000_000.5
 DAY = 86_400.0
@@ -157,3 +157,19 @@ async def test_where_nothing_is_kept_there_is_nothing() -> None:
     store.put(PAIR)
     assert not store.keeps
     assert await store.recent() == []
+
+
+async def test_processes_that_share_a_file_never_pass_the_limit_together(tmp_path: Path) -> None:
+    async with sqlite(tmp_path) as one, sqlite(tmp_path) as other:
+        asked = [store.reserve(0.3, NOW, most=1.0) for store in (one, other) for _ in range(4)]
+        given = await asyncio.gather(*asked)
+        assert sum(number is not None for number in given) == 3
+        assert await other.spent(NOW) == pytest.approx(0.9)
+
+
+@pytest.mark.long
+async def test_processes_that_share_a_server_never_pass_the_limit_together() -> None:
+    async with processes(2) as running:
+        asked = [PostgresQuality(database).reserve(0.3, NOW, most=1.0) for database in running for _ in range(4)]
+        given = await asyncio.gather(*asked)
+        assert sum(number is not None for number in given) == 3

@@ -33,7 +33,7 @@ def suggested() -> list[list[str]]:
 def test_a_question_in_other_words_is_answered_from_memory_and_an_edit_reaches_the_next_prompt(printed: str) -> None:
     said = " ".join(printed.split())
     assert "(answered from memory, at no cost):" in said
-    assert f"{REWORDED} (intent)" in said
+    assert any(f"{question} (intent)" in said for question in REWORDED)
     assert "(the next prompt had it)" in said
     assert f"- {WAS} + {IS} asked in a new conversation: ¿De qué doy clases? → Según lo que me contaste: {IS}" in said
 
@@ -70,10 +70,19 @@ def counting(*numbers: float) -> Callable[[], Awaitable[float]]:
     return count
 
 
-@pytest.mark.parametrize(("source", "told"), [("intent", "at no cost"), ("upstream", "not answered from memory")])
-async def test_where_the_second_answer_came_from_is_not_assumed(source: str, told: str) -> None:
-    async with answering(said("A visa is a visa.", "upstream"), said("A visa is a visa.", source)) as client:
-        assert told in (await reworded(client, MODEL, counting(0, 0, 1))).splitlines()[0]
+@pytest.mark.parametrize(
+    ("sources", "told", "asked"),
+    [
+        (["intent"], "at no cost", 1),
+        (["upstream", "intent"], "at no cost", 2),
+        (["upstream"] * 3, "not answered from memory", 3),
+    ],
+)
+async def test_where_the_second_answer_came_from_is_not_assumed(sources: list[str], told: str, asked: int) -> None:
+    async with answering(*[said("A visa is a visa.", source) for source in ("upstream", *sources)]) as client:
+        title, *lines = (await reworded(client, MODEL, counting(0, 0, 1))).splitlines()
+    assert told in title
+    assert len([line for line in lines if "(upstream)" in line or "(intent)" in line]) == 1 + asked
 
 
 async def test_an_edit_that_did_not_reach_the_prompt_is_not_told_as_one_that_did(tmp_path: Path) -> None:
@@ -83,7 +92,7 @@ async def test_an_edit_that_did_not_reach_the_prompt_is_not_told_as_one_that_did
     assert (tmp_path / "MEMORY.md").read_text(encoding="utf-8") == f"- {IS}\n"
 
 
-@pytest.mark.parametrize("question", [QUESTION, REWORDED, INVITED, *(each for pair in suggested() for each in pair)])
+@pytest.mark.parametrize("question", [QUESTION, *REWORDED, INVITED, *(each for pair in suggested() for each in pair)])
 def test_the_model_knows_what_people_are_told_to_ask(question: str) -> None:
     answer = script({"model": MODEL}, [{"role": "user", "content": question}], seed=0, thinking=False).content or ""
     assert len(answer) > 200
@@ -106,19 +115,25 @@ def proxied(tmp_path: Path, embedding_folder: Path) -> Iterator[str]:
             yield url
 
 
+async def sources(client: httpx.AsyncClient, key: str, questions: list[str]) -> list[str]:
+    """Where the answers to questions came from, each asked once the answer before it is kept."""
+    index, found = Index([client]), []
+    for question in questions:
+        kept = await index.entries()
+        body = {"model": MODEL, "messages": [{"role": "user", "content": question}]}
+        answer = await client.post("/v1/chat/completions", json=body, headers={"authorization": f"Bearer {key}"})
+        found.append(answer.headers["x-olvido-source"])
+        while found[-1] == "upstream" and await index.entries() <= kept:
+            pass
+    return found
+
+
 @pytest.mark.long
 async def test_what_the_page_suggests_to_ask_twice_is_answered_from_memory_the_second_time(proxied: str) -> None:
     assert len(suggested()) == 2
     async with httpx.AsyncClient(base_url=proxied, trust_env=False, timeout=60) as client:
-        index = Index([client])
-        assert await index.warm()
-        for first, second in suggested():
-            kept = await index.entries()
-            sources = []
-            for question in (first, second):
-                body = {"model": MODEL, "messages": [{"role": "user", "content": question}]}
-                answer = await client.post("/v1/chat/completions", json=body, headers={"authorization": "Bearer sk-x"})
-                sources.append(answer.headers["x-olvido-source"])
-                while await index.entries() <= kept:
-                    pass
-            assert sources == ["upstream", "intent"]
+        assert await Index([client]).warm()
+        for number, questions in enumerate(suggested()):
+            # A look-up that took too long on a busy machine lets its request go on: then another key asks.
+            tries = [await sources(client, f"sk-{number}-{each}", questions) for each in range(3)]
+            assert ["upstream", "intent"] in tries

@@ -136,7 +136,10 @@ def _carry_out(stage: Stage, root: Path, roots: Mapping[str, Path], wheels: Path
             case "RUN":
                 words = [*_pairs(environment), *shell, f"cd {folder}; {command(rest)}"]
                 _run(entering(root, words, mounted={wheels: WHEELS}))
-            case "LABEL" | "VOLUME" | "USER" | "EXPOSE" | "STOPSIGNAL" | "HEALTHCHECK" | "ENTRYPOINT" | "CMD" | "ARG":
+            case "ARG":
+                argument, _, default = rest.partition("=")
+                environment[argument] = default
+            case "LABEL" | "VOLUME" | "USER" | "EXPOSE" | "STOPSIGNAL" | "HEALTHCHECK" | "ENTRYPOINT" | "CMD":
                 pass  # what `serve` reads, or what says something about the image
             case _:
                 raise ValueError(f"nobody has said how to carry out {name}")

@@ -9,6 +9,7 @@ import pytest
 from pydantic import BaseModel
 
 from proxy.config import Config, load, price_for
+from proxy.keys.book import KeyBook
 
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"
@@ -80,3 +81,12 @@ def test_what_an_example_has_billed_has_a_price(example: str, upstream: str, mod
     for model in models:
         price = price_for(entry, model)
         assert 0 < price.cached < price.input <= price.write < price.output
+
+
+def test_a_team_has_names_limits_and_a_share_of_conversations_to_begin_with() -> None:
+    team = loaded(DEPLOY / "examples" / "team.yaml")
+    book = KeyBook(team, b"s" * 32)
+    named = {key.name: (key.team, book.limits(book.tenant(key)).dollars_per_day) for key in book.all()}
+    assert named == {"ana": ("design", 5.0), "ben": ("sales", 20.0)}
+    assert team.limits.users.limits().has_rates
+    assert 0 < team.context.canary < 1

@@ -9,7 +9,7 @@ from time import monotonic
 import pytest
 
 from proxy.config.observe import Tracing as Settings
-from proxy.observe.otlp import MOST_WAITING, open_tracing
+from proxy.observe.otlp import MOST_WAITING, open_tracing, resource
 from proxy.observe.tracing import Finished, Span, Tracing
 from tests.collector import Collector, run_collector
 from tests.servers import eventually
@@ -106,3 +106,23 @@ def test_a_collector_that_is_away_makes_nobody_wait_and_a_full_queue_loses_spans
     assert monotonic() - begun < 15  # it gives up
     assert house.counted["made"] == 20 * (MOST_WAITING // 10) > MOST_WAITING
     assert house.counted["exported"] == 0
+    assert house.counted["lost"] > 0
+
+
+def test_a_collector_that_is_busy_is_asked_again(collector: Collector) -> None:
+    collector.spans.clear()
+    house = House(collector.url)
+    collector.status = 503
+    asked = len(collector.headers)
+    house.tracing.put(spans())
+    eventually(lambda: len(collector.headers) > asked)
+    collector.status = 200
+    eventually(lambda: collector.spans)
+    house.tracing.close()
+    assert house.counted == {"made": 1, "exported": 1}
+
+
+def test_the_environment_adds_to_what_is_told_of_the_service_and_cannot_rename_it() -> None:
+    told = resource("mine", {"OTEL_RESOURCE_ATTRIBUTES": "deployment.environment=pro%20d, service.name=other,odd"})
+    assert told["deployment.environment"] == "pro d"
+    assert told["service.name"] == "mine"

@@ -12,8 +12,12 @@ pytestmark = pytest.mark.long  # in a browser; test_login.py is the quick one
 
 Tab = Callable[..., Page]
 
+SIZES = ((360, 740), (1440, 900), (2560, 1300))
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]
-VIEWS = ("now", "requests", "request", "sessions", "session", "desk", "facts", "jobs", "reuse", "keys", "what-if")
+VIEWS = (
+    *("now", "requests", "request", "sessions", "session", "desk", "facts", "jobs"),
+    *("reuse", "quality", "keys", "what-if"),
+)
 FOUND = """async (rules) => {
   const found = await axe.run(document, {runOnly: rules});
   return found.violations.map((each) => `${each.id}: ${each.nodes.map((node) => node.target.join(" ")).join(", ")}`);
@@ -41,16 +45,27 @@ def opened(tab: Tab, proxy: Open, view: str, talked: Talked, **how: object) -> P
     return page
 
 
+@pytest.mark.parametrize("language", ["en", "es"])
 @pytest.mark.parametrize("view", VIEWS)
-def test_nobody_is_kept_out_and_nothing_sticks_out(tab: Tab, proxy: Open, talked: Talked, axe: str, view: str) -> None:
-    page = opened(tab, proxy, view, talked, locale="es")
+def test_nobody_is_kept_out_and_nothing_sticks_out(
+    tab: Tab, proxy: Open, talked: Talked, axe: str, view: str, language: str
+) -> None:
+    page = opened(tab, proxy, view, talked, locale=language)
     page.tab.evaluate(axe)
-    assert page.tab.evaluate(FOUND, RULES) == []
+    for width, height in SIZES:
+        page.tab.set_viewport_size({"width": width, "height": height})
+        assert page.tab.evaluate("document.documentElement.scrollWidth") <= width
+        for theme in ("light", "dark"):
+            page.tab.emulate_media(color_scheme=theme)
+            assert page.tab.evaluate(FOUND, RULES) == []
     assert page.tab.evaluate(MISSING) == []
-    page.tab.emulate_media(color_scheme="dark")
-    page.tab.set_viewport_size({"width": 360, "height": 740})
-    assert page.tab.evaluate(FOUND, RULES) == []
-    assert page.tab.evaluate("document.documentElement.scrollWidth") <= 360
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_wide_screen_is_used(tab: Tab, proxy: Open, talked: Talked, view: str) -> None:
+    page = opened(tab, proxy, view, talked, viewport={"width": 2560, "height": 1300})
+    used = page.tab.evaluate("document.querySelector('main > .view').getBoundingClientRect().width")
+    assert used > 0.9 * 2560
 
 
 def test_the_login_too(tab: Tab, locked: Open, axe: str) -> None:

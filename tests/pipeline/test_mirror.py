@@ -5,6 +5,7 @@ The upstream answers a long prompt otherwise than a short one, so that what it w
 """
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -18,11 +19,12 @@ from starlette.routing import Route
 
 from proxy.config import Config
 from proxy.pipeline import Services
+from proxy.pipeline.mirror import MOST_UNDER_WAY
 from proxy.services import build
 from proxy.types import LedgerRow
 from proxy.types.quality import QualityPair
 from tests.builders import NOW, assistant, body, completion, config, encoding, user
-from tests.proxied import AT_ONCE, KEY, Got, ask, total
+from tests.proxied import AT_ONCE, KEY, Got, answered, ask, total
 from tests.servers import run_app
 
 SMALL = {
@@ -48,6 +50,10 @@ class Answering:
     verdict: str = JUDGED
     seen: list[tuple[dict[str, str], dict[str, Any]]] = field(default_factory=list)
     url: str = ""
+    gate: threading.Event = field(default_factory=threading.Event)  # what is asked as it was waits for it
+
+    def __post_init__(self) -> None:
+        self.gate.set()
 
     async def respond(self, request: Request) -> Response:
         asked = await request.json()
@@ -55,6 +61,8 @@ class Answering:
         if asked["model"] == "judge":
             return JSONResponse(completion(self.verdict) | {"usage": {"prompt_tokens": 100, "completion_tokens": 10}})
         is_whole = len(asked["messages"]) >= TURNS * 2
+        if is_whole:
+            await asyncio.to_thread(self.gate.wait, 20.0)
         if is_whole and self.refuses:
             return JSONResponse({"error": {"message": "no"}}, self.refuses, {"x-should-retry": "false"})
         said = WHOLE if is_whole else self.lost
@@ -315,6 +323,30 @@ async def test_a_verdict_that_cannot_be_read_leaves_what_was_measured(upstream: 
         await ask(services, chat_of())
         (pair,) = await pairs(services)
         assert pair.comparison.way == "measures"
+
+
+async def test_no_client_waits_for_it(upstream: Answering) -> None:
+    upstream.gate.clear()
+    async with mirroring(upstream) as services, asyncio.timeout(60):
+        got = await answered(services, chat_of())  # and the other one is not answered yet
+        assert (got.status, got.plan.partition(";")[0]) == (200, "managed")
+        again = await answered(services, body(user("hello once more"), model="m"))
+        assert again.status == 200
+        assert await pairs(services) == []
+        upstream.gate.set()
+        await services.tasks.drain(30.0)
+        assert len(await pairs(services)) == 1
+
+
+async def test_no_more_are_under_way_than_a_process_may_have(upstream: Answering) -> None:
+    upstream.gate.clear()
+    async with mirroring(upstream) as services, asyncio.timeout(60):
+        for number in range(MOST_UNDER_WAY + 2):
+            await answered(services, chat_of(), headers=(("x-olvido-session", f"s{number}"),))
+        assert skipped(services) == {"busy": 2}
+        upstream.gate.set()
+        await services.tasks.drain(30.0)
+        assert len(await pairs(services)) == MOST_UNDER_WAY
 
 
 async def test_what_is_forgotten_leaves_no_text_of_its_pairs(upstream: Answering) -> None:

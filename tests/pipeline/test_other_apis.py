@@ -236,6 +236,18 @@ def test_an_upstreams_error_is_told_in_the_apis_shape(native: Native, api: str, 
     assert (answer.json().get("type") == "error") == (api == "messages")
 
 
+def test_what_never_reaches_the_pipeline_is_told_in_the_apis_shape(native: Native) -> None:
+    own = {"mode": "keys", "keys": [{"name": "a", "key": "sk-own-0123456789abcdef"}]}
+    with proxied(native, apis=["chat"], auth=own, tenancy="personal", server={"port": 0, "max_body_mb": 1}) as http:
+        wrong = http.post("/v1/messages", json=ONCE["messages"], headers={"x-api-key": "sk-wrong"})
+        right = {"x-api-key": "sk-own-0123456789abcdef"}
+        large = http.post("/v1/messages", content=b"x" * 2**21, headers=right)
+    assert [(each.status_code, each.json()["error"]["type"]) for each in (wrong, large)] == [
+        (401, "authentication_error"),
+        (413, "request_too_large"),
+    ]
+
+
 def test_the_key_of_the_messages_api_is_a_bearer_token_elsewhere(native: Native) -> None:
     with proxied(native, apis=["chat"]) as http:
         http.post(

@@ -10,6 +10,7 @@ import pytest
 
 from proxy.app import create_app
 from proxy.config.model import Context
+from proxy.context.rollout import LEAST_MANAGED
 from proxy.demo.app import CHAT_MODELS
 from proxy.keys.book import KeyBook
 from proxy.pipeline.rollout import Rollout
@@ -108,7 +109,8 @@ def of(session: str) -> Identity:
 async def test_a_conversation_that_turns_dearer_than_pass_through_returns_and_no_other_does() -> None:
     database, tasks, told = AtOnce(), Tasks(), list[str]()
     ledger, found = SqliteLedger(database), rollout(database, tasks, told)
-    for number, (session, saved) in enumerate([("dear", -0.2), ("dear", -0.2), ("cheap", -0.01), ("cheap", 0.5)]):
+    said = [("dear", -0.2)] * LEAST_MANAGED + [("cheap", -0.01)] * (LEAST_MANAGED - 1) + [("cheap", 0.5)]
+    for number, (session, saved) in enumerate(said):
         row = ledger_row(
             request_id=f"r{number}", scope=SCOPE, session=session, plan="managed", cost=1.0, cost_saved=saved,
             mechanisms={"recall": 40},

@@ -203,6 +203,12 @@ def test_nothing_is_made_up_on_the_way_back(headers: Headers, length: bool) -> N
         ([("x-olvido-unknown", "1")], Directives()),
         ([("session-id", "b"), ("x-openwebui-chat-id", "a"), ("x-session-id", "c")], Directives(client_session="a")),
         ([("x-session-id", ""), ("helicone-session-id", "h")], Directives(client_session="h")),
+        ([("x-claude-code-session-id", "s")], Directives(client_session="s")),
+        (
+            [("x-claude-code-session-id", "s"), ("x-claude-code-agent-id", "a")],
+            Directives(client_session="s/a"),
+        ),
+        ([("x-claude-code-agent-id", "a")], Directives()),
         ([("x-openwebui-user-id", "eva")], Directives(user="eva")),
         ([("x-openwebui-user-id", "eva"), ("x-olvido-user", "ana")], Directives(user="ana")),
     ],

@@ -15,8 +15,8 @@ from tests.release.artifacts import MOST_BYTES, ROOT, Distributions
 from tests.release.versions import Refused, current
 
 PICTURES = (".png", ".jpg", ".gif")
-# Read by people who change the proxy, and by nothing that serves.
-NOTES = re.compile(r"proxy/\w+/README\.md")
+# Nothing that serves needs these: notes for who changes the proxy, and what stands beside a document without being one.
+NOTES = re.compile(r"proxy/\w+/README\.md|proxy/page/documents/.*(?<!\.md)(?<!\.yaml)(?<!\.png)(?<!\.svg)")
 
 
 def names(wheel: Path) -> set[str]:

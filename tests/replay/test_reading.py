@@ -43,6 +43,34 @@ def test_the_request_is_found_wherever_a_log_keeps_it(line: Any) -> None:
     assert (request.model, [said.data for said in request.messages]) == ("m", SAID)
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"model": "m", "input": "hola"},
+        {"model": "m", "input": [{"type": "message", "role": "user", "content": "hola"}], "store": False},
+        {"model": "m", "messages": [user([{"type": "text", "text": "hola"}])], "max_tokens": 9, "system": []},
+        {"model": "m", "messages": SAID, "max_tokens": 9, "tools": [{"name": "look", "input_schema": {}}]},
+    ],
+)
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_requests_of_the_other_apis_are_read_as_chat_completions(body: Any, wrapped: bool) -> None:
+    request = parse(one({"body": body} if wrapped else body).body)
+    assert (request.model, [(said.role, said.text) for said in request.messages]) == ("m", [("user", "hola")])
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"object": "response", "output": [{"type": "message", "content": [{"type": "output_text", "text": "sí"}]}]},
+        {"type": "message", "role": "assistant", "content": [{"type": "text", "text": "sí"}]},
+    ],
+)
+def test_answers_of_the_other_apis_are_read(answer: Any) -> None:
+    found = one({"body": BODY, "response": answer}).answer
+    assert found is not None
+    assert found.text == "sí"
+
+
 def test_messages_keep_the_bytes_that_the_log_has() -> None:
     raw = b'{"content" : "\\u00bfs\\u00ed?", "x":1.0, "role":"user"}'
     (said,) = parse(one(b'{"at":1, "model":"m", "messages":[' + raw + b"]}").body).messages

@@ -1,7 +1,9 @@
 """Over every copy: no table, store, kind of key or setting is forgotten by those who erase, export, or document."""
 
 import re
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,7 @@ from proxy.storage.copies import COPIES, NOBODYS, copy_of
 from proxy.storage.copying import TABLES
 from proxy.storage.opening import Storage
 from proxy.storage.sqlite.connection import MEMORY, open_database
+from tests.every_table import fill
 
 ROOT = Path(__file__).parents[2]
 # Fields of `Storage` that are no stores.
@@ -126,3 +129,17 @@ def test_every_copy_says_for_how_long_it_is_kept() -> None:
     for copy in COPIES:
         assert copy.settings or copy.kept, copy.name
     assert len({copy.name for copy in COPIES}) == len(COPIES)
+
+
+def test_an_erasure_leaves_no_row_of_a_person_in_any_table(tmp_path: Path) -> None:
+    path = tmp_path / "olvido.db"
+    filled = fill(path, ["t/ana", "t/beto", "t/ana~s"])
+    assert filled == PERSONAL
+    found = erasing.erase_sqlite(path, lambda scope: scope == "t/ana")
+    assert all(found.rows[table] == 2 for table in PERSONAL)
+    with closing(sqlite3.connect(path)) as connection:
+        for table in sorted(PERSONAL):
+            left = {number for (number,) in connection.execute(f"SELECT scope_id FROM {table}")}
+            assert left == ({2, 0} if table == "spending" else {2}), table
+        assert connection.execute("SELECT name FROM scopes").fetchall() == [("t/beto",)]
+    assert b"said by t/ana" not in path.read_bytes()

@@ -25,9 +25,9 @@ import shell from "./i18n/shell.js";
 
 register(shell);
 
-const FILES = { now: "now", requests: "requests", request: "request", sessions: "sessions", session: "session", desk: "desk", facts: "facts", jobs: "jobs", reuse: "reuse", keys: "keys", "what-if": "what_if", login: "login" };
+const FILES = { now: "now", requests: "requests", request: "request", sessions: "sessions", session: "session", desk: "desk", facts: "facts", jobs: "jobs", reuse: "reuse", quality: "quality", keys: "keys", "what-if": "what_if", login: "login" };
 const OF_KEYS = ["keys", "now", "requests", "sessions", "docs"]; // what a key of this proxy sees of its own
-const BELONGS = { request: "requests", session: "sessions", desk: "sessions" }; // under which entry of the navigation
+const BELONGS = { request: "requests", session: "sessions", desk: "sessions", quality: "now" }; // under which entry of the navigation
 
 const top = document.getElementById("top");
 const main = document.getElementById("main");
@@ -56,6 +56,8 @@ function frame(view) {
       h("div", { class: "tools" }, isIn && picker(), languageSwitch(), themeSwitch(), isIn && me.needs_token && exit()),
     ),
   );
+  // Where it is narrow the navigation scrolls: the entry of this view must be in sight.
+  top.querySelector(".nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
   clear(
     foot,
     h(

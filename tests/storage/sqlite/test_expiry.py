@@ -19,12 +19,14 @@ from proxy.storage.sqlite.desk import SqliteDesks
 from proxy.storage.sqlite.expiry import MOST_KEPT, SHARE, SPARE_PAGES, Expiry, keep_within
 from proxy.storage.sqlite.jobs import SqliteJobs
 from proxy.storage.sqlite.ledger import SqliteLedger
+from proxy.storage.sqlite.quality import SqliteQuality
 from proxy.storage.sqlite.sessions import SqliteSessions
 from proxy.storage.stores.job_expiry import leaving
 from proxy.tasks import Tasks
 from proxy.types import ArchivedTurn, Contents, Fact, LedgerRow, ReuseDecision, ReuseEntry, Utterance
 from tests import stores
 from tests.builders import ledger_row
+from tests.contract.test_quality_store import PAIR
 from tests.desks import desk_made, desks_leave_in_time
 from tests.finished_jobs import leave_in_time, made
 from tests.stores import AtOnce
@@ -87,6 +89,18 @@ async def test_jobs_and_what_they_made_leave_when_their_time_has_passed(job: Job
 
 async def test_lines_and_events_of_desks_leave_when_their_time_has_passed_and_documents_stay(job: Job) -> None:
     await desks_leave_in_time(job, SqliteDesks(job.database))
+
+
+async def test_compared_answers_leave_when_their_time_has_passed_and_what_they_cost_later(job: Job) -> None:
+    store = SqliteQuality(job.database)
+    for name, at in (("old", NOW - 2 * DAY), ("new", NOW - DAY / 2)):
+        store.put(replace(PAIR, request_id=name, at=at))
+    await store.reserve(0.5, NOW - 41 * DAY, 1.0)
+    await store.reserve(0.5, NOW - 39 * DAY, 1.0)
+    await store.flush()
+    await job.run(quality="1d")
+    assert job.told("SELECT request_id FROM quality") == ["new"]
+    assert job.told("SELECT count(*) FROM quality_spending") == [1]
 
 
 def test_tapes_that_are_kept_for_ever_stay() -> None:

@@ -91,7 +91,7 @@ export default {
     "keys.source.configured": "configuración",
     "keys.source.client": "clave del cliente",
     "keys.passthrough": "Los clientes mandan claves del proveedor, así que quien gasta no tiene nombre. Con auth.mode: keys este proxy da claves propias.",
-    "keys.empty": "Todavía no hay claves. La primera se crea con «Nueva clave» o con «olvido keys create NOMBRE».",
+    "keys.empty": "Todavía no hay claves. La primera se crea con “Nueva clave” o con “olvido keys create NOMBRE”.",
     "keys.empty.passthrough": "Nadie gastó nada este mes.",
     "keys.new": "Nueva clave",
     "keys.create": "Crear la clave",

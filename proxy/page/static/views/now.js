@@ -5,6 +5,7 @@ import { api } from "../lib/api.js";
 import { chart } from "../lib/chart.js";
 import { announce, clear, failure, h, unique } from "../lib/dom.js";
 import { count, listed, percent } from "../lib/format.js";
+import { heldFigure, heldShare } from "../lib/held.js";
 import { keysHint } from "../lib/keys.js";
 import { register, t, tn } from "../lib/i18n.js";
 import { live } from "../lib/live.js";
@@ -94,17 +95,17 @@ export async function show(root, ctx) {
     const to = Date.now() / 1000;
     const asked = { from: to - RANGES[range], to, scope: scope() };
     try {
-      const [bySource, byMechanism, byRoute] = await Promise.all(
-        ["source", "mechanism", "route"].map((by) => api.get("summary", { ...asked, by }, { signal: ctx.signal })),
-      );
-      if (mine === latest) drawn(bySource, byMechanism, byRoute);
+      const sums = ["source", "mechanism", "route"].map((by) => api.get("summary", { ...asked, by }, { signal: ctx.signal }));
+      const ours = ctx.me.key ? null : heldShare({ scope: scope(), signal: ctx.signal }); // a key has no part in it
+      const [bySource, byMechanism, byRoute, held] = await Promise.all([...sums, ours]);
+      if (mine === latest) drawn(bySource, byMechanism, byRoute, held);
     } catch (error) {
       if (ctx.signal.aborted || mine !== latest) return;
       if (!charts) clear(sums, failure(error, refresh)); // what is shown stays: the shell says that it is old
     }
   }
 
-  function drawn(bySource, byMechanism, byRoute) {
+  function drawn(bySource, byMechanism, byRoute, held) {
     const folded = bars(bySource);
     if (charts) {
       charts.tokens.update(tokensChart(folded));
@@ -122,7 +123,7 @@ export async function show(root, ctx) {
     }
     const found = passed(byRoute.groups);
     clear(sums.children[0], banner(found, range));
-    clear(sums.children[1], headline(bySource));
+    clear(sums.children[1], headline(bySource, held && heldFigure(held)));
     clear(sums.children[2], figures(bySource.totals));
     clear(aside, mechanisms(byMechanism.groups), honest(bySource.totals));
   }

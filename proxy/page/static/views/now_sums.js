@@ -1,6 +1,7 @@
 /* Sums of a range: in words and figures, by mechanism, and as two charts. */
 
 import { h } from "../lib/dom.js";
+import "../lib/held.js"; // whose words are used here, too
 import { count, money, percent, tokens } from "../lib/format.js";
 import { t } from "../lib/i18n.js";
 import { meter, stat } from "../lib/parts.js";
@@ -15,7 +16,8 @@ const ADDED = ["summaries", "facts", "recall", "desk"];
 
 const reusedBy = (groups, name) => groups.find((each) => each.name === name)?.sums.tokens_reused ?? 0;
 
-export function headline({ totals, groups }) {
+/** `held`: the figure of whether answers held, in words; null: none were compared. */
+export function headline({ totals, groups }, held = null) {
   const left = totals.tokens_original - totals.tokens_sent;
   const demand = totals.tokens_original + totals.tokens_reused;
   const isPriced = totals.passthrough_cost > 0;
@@ -30,7 +32,9 @@ export function headline({ totals, groups }) {
   const figure = (name, id, value, note, kind) =>
     h("div", h("dt", name), h("dd", h("span", { class: ["figure", kind], id }, value), note && h("span", { class: "muted small" }, note)));
   let shareNote = t("now.saved.none");
-  if (isLost) shareNote = t("now.saved.lost");
+  const compared = totals.quality ?? 0; // dollars, which may be all that makes it dearer
+  if (isLost && totals.dollars_saved + compared >= 0) shareNote = t("quality.cost.more", { cost: money(compared) });
+  else if (isLost) shareNote = t("now.saved.lost");
   else if (isPriced) shareNote = t("now.saved.share");
   else if (totals.requests) shareNote = t("now.saved.unpriced");
   return h(
@@ -41,6 +45,7 @@ export function headline({ totals, groups }) {
       { class: "headline-figures" },
       figure(t(isLost ? "now.dearer" : "now.saved"), "share-saved", percent(Math.abs(share)), shareNote, isLost ? "bad" : "good"),
       isPriced && figure(t(isLost ? "now.added.money" : "now.saved.money"), "dollars-saved", money(Math.abs(totals.dollars_saved)), t("now.saved.of", { paid: money(totals.cost), whole: money(totals.passthrough_cost) })),
+      held && figure(held.name, "quality-held", h("a", { href: held.href }, held.value), held.note),
       figure(t("now.tokens"), "tokens-saved", tokens(totals.tokens_saved), demand > 0 && t("now.tokens.of", { share: percent(totals.tokens_saved / demand), whole: tokens(demand) })),
     ),
     h(
@@ -110,6 +115,7 @@ export function honest(totals) {
     totals.tokens_cached && t("now.honest.cached", { n: tokens(totals.tokens_cached) }),
     totals.managed && (totals.tokens_busted ? t("now.honest.busted", { n: tokens(totals.tokens_busted) }) : t("now.honest.notbusted")),
     totals.added_context > 0 && t("now.honest.added.money", { added: money(totals.added_context) }),
+    totals.quality > 0 && t("quality.cost.honest", { cost: money(totals.quality) }),
   ].filter(Boolean);
   if (!lines.length) return null;
   return h(

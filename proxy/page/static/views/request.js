@@ -36,13 +36,14 @@ export async function show(root, ctx) {
   const entry = row.source === "intent" ? await reuseEntry(row, ctx) : null;
   const why = h("div", { class: "why-parts" }, story(row, entry), row.trail?.break_even ? breakEven(row.trail) : mechanisms(row));
   const more = details(found, row, entry);
-  clear(root, heading(found), h("p", { class: ["verdict", tone(found.verdict)] }, sentence(found.verdict)), figures(row), tries(found.attempts, row));
+  const numbers = figures(row);
+  clear(root, heading(found), h("p", { class: ["verdict", tone(found.verdict)] }, sentence(found.verdict)), numbers, tries(found.attempts, row));
   if (found.has_content) {
     const [sent, got] = [before(found.messages), after(found, row)];
     const parts = [
       { name: "before", text: t("request.tab.before"), panels: [sent] },
       { name: "after", text: t("request.tab.after"), panels: [got] },
-      { name: "why", text: t("request.tab.why"), panels: [why, more] },
+      { name: "why", text: t("request.tab.why"), panels: [why, numbers, more] },
     ];
     const choice = tabs({ label: t("request.tabs"), parts, chosen: lastTab, pick: (name) => (lastTab = name) });
     ctx.onLeave(choice.destroy);

@@ -33,6 +33,8 @@ const NAMES = ["text", "what", "status", "model", "route", "time", "since", "unt
 
 export function wanted(params) {
   const values = Object.fromEntries(NAMES.map((name) => [name, params[name] ?? ""]));
+  // What is no choice is none: an address may have been written by hand.
+  for (const [name, known] of [["what", FATES], ["status", STATUSES], ["time", { ...SPANS, span: 0 }]]) if (!(values[name] in known)) values[name] = "";
   const seconds = (text) => (text && !Number.isNaN(Date.parse(text)) ? Date.parse(text) / 1000 : null);
   return {
     values,
