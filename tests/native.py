@@ -20,6 +20,7 @@ from tests.other_apis import misplaced_blocks, misplaced_items
 from tests.servers import run_app
 
 Json = Any
+ANSWERS = "x-answer"  # a header: the assistant message that is answered
 ANSWER = "A long answer about it, of a dozen words or so, that says something."
 
 
@@ -49,12 +50,13 @@ class Native:
         self.headers.append({name.decode(): value.decode() for name, value in scope["headers"]})
         path, asked = scope["path"], msgspec.json.decode(raw) if raw else {}
         self.asked.append((path, asked))
-        status, kind, body = self._answer(path, asked)
+        given = self.headers[-1].get(ANSWERS)
+        status, kind, body = self._answer(path, asked, json.loads(given) if given else None)
         headers = [(b"content-type", kind), (b"x-of-the-upstream", b"1")]
         await send({"type": "http.response.start", "status": status, "headers": headers})
         await send({"type": "http.response.body", "body": body})
 
-    def _answer(self, path: str, asked: Json) -> tuple[int, bytes, bytes]:
+    def _answer(self, path: str, asked: Json, told: Json) -> tuple[int, bytes, bytes]:
         if path == "/v1/messages/count_tokens":
             return 200, b"application/json", b'{"input_tokens":77}'
         faults = self._faults(path, asked)
@@ -64,6 +66,9 @@ class Native:
             whole = {"type": "error", "error": error} if path == "/v1/messages" else {"error": error}
             return 400, b"application/json", json.dumps(whole).encode()
         completion = self._completion(path, asked)
+        if told is not None:
+            completion["choices"][0]["message"] = told
+            del completion["usage"]  # no count of its own by which ours would be calibrated
         streamed = bool(asked.get("stream"))
         kind = b"text/event-stream" if streamed else b"application/json"
         match path:
