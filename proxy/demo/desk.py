@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 import httpx
@@ -19,6 +20,7 @@ from proxy.config import Config, load
 from proxy.demo import agent
 from proxy.demo.app import create_app
 from proxy.demo.bill import PRICE, Bill, laid_out
+from proxy.demo.helped import COLUMNS
 from proxy.protocol.answers import find_usage
 from proxy.tokens import load_tokenizer
 
@@ -162,13 +164,14 @@ def table(direct: Run, plain: Run, managed: Run) -> str:
         ("seals told exactly", *(f"{each.exact} of {len(agent.QUESTIONS)}" for each in plays)),
         ("finished", *("yes" if each.is_finished else "no" for each in plays)),
     ]
-    return laid_out(("", "no limit", "16,000 tokens", "with memory's tools"), rows)
+    return laid_out(("", "no limit", "16,000 tokens", "memory's tools"), rows)
 
 
 def told(managed: Run, calls: Mapping[str, int]) -> str:
-    """A line for what the agent did with memory's tools, and one for what its client saw of it."""
-    did = ", ".join(f"{name} {count}" for name, count in sorted(calls.items()))
-    return f"The agent called: {did}.\nIts client was asked to run: {', '.join(sorted(managed.names))}."
+    """Tells what the agent did with memory's tools, and what its client saw of it."""
+    did = ", ".join(f"{name} {count}" for name, count in sorted(calls.items())) or "none of them"
+    seen = ", ".join(sorted(managed.names))
+    return f"{fill(f'The agent called: {did}.', COLUMNS)}\nIts client was asked to run: {seen}."
 
 
 def _share(run: Run) -> str:

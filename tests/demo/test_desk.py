@@ -22,3 +22,12 @@ async def test_an_agent_of_eighty_steps_finishes_within_its_limit_and_pays_less(
     text = "\n".join((desk.table(direct, plain, managed), desk.told(managed, calls)))
     assert "cost against no limit" in text
     assert "recall_original" in text
+    assert [line for line in text.splitlines() if len(line) > 80] == []
+
+
+def test_what_it_tells_fits_a_terminal() -> None:
+    run = desk.Run(names={"read_part"})
+    lines = desk.told(run, dict.fromkeys(("edit_section", "prune_messages", "recall_original", "summarize_range"), 10))
+    assert max(map(len, lines.splitlines())) <= 80
+    assert lines.splitlines()[-1] == "Its client was asked to run: read_part."
+    assert desk.told(run, {}).startswith("The agent called: none of them.")
