@@ -53,7 +53,7 @@ def add_restore(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(name: str, options: argparse.Namespace, work: Callable[[argparse.Namespace, Config], None]) -> int:
-    config = configuration.load(options.config, os.environ)
+    config = configuration.load_for_storage(options.config, os.environ)
     try:
         work(options, config)
     except (_Refused, StorageError, OSError) as error:

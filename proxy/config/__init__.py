@@ -39,10 +39,12 @@ __all__ = [
     "key_hash",
     "load",
     "load_copy",
+    "load_for_storage",
     "price_for",
     "shows_content",
 ]
 
+_PLACEHOLDER = "placeholder-for-"
 _REFERENCE = re.compile(r"\$\{[A-Za-z_][A-Za-z0-9_]*(:-)?\}")
 
 
@@ -88,10 +90,30 @@ def checked(path: Path | None, environ: Mapping[str, str] | None, **server: str 
     return Checked(str(path) if path else "configuration", found.config, tuple(located))
 
 
+def load_for_storage(path: Path | None, environ: Mapping[str, str]) -> Config:
+    """Returns the configuration as `load` does, for a command that looks at what is stored and asks nobody: that
+    variables are not set, such as keys of upstreams, is no obstacle, unless the storage's place depends on them. Raises
+    ConfigError."""
+    found = checked(path, environ)
+    if found.problems and path is not None:
+        again = checked(path, {**_placeholders(read(path)), **environ})
+        if again.config and not again.problems and not _is_made_up(again.config):
+            return again.config
+    if found.config and not found.problems:
+        return found.config
+    raise ConfigError(found.source, list(found.problems))
+
+
+def _is_made_up(config: Config) -> bool:
+    files = config.memory.files
+    places = [config.storage.path, *([files.path] if files is not None else [])]
+    return config.storage.url is not None or any(_PLACEHOLDER in str(each) for each in places)
+
+
 def _placeholders(raw: Source) -> Mapping[str, str]:
     """Values for the variables that a file needs: each its own, and long enough for a token."""
     needed = {name for _, value in _leaves(raw.tree, ()) if isinstance(value, str) for name in required(value)}
-    return {name: f"placeholder-for-{name}-{'0' * 32}" for name in {*needed, "REDIS_URL"}}
+    return {name: f"{_PLACEHOLDER}{name}-{'0' * 32}" for name in {*needed, "REDIS_URL"}}
 
 
 def load_copy(path: Path | None, copy: Path, environ: Mapping[str, str], **server: str | int | None) -> Config:

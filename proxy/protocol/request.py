@@ -144,7 +144,10 @@ def unstreamed(request: ChatRequest) -> ChatRequest:
         return request
     parts = {name: raw for name, raw in _top_level.decode(request.raw).items() if name not in _STREAMING}
     fields = {name: value for name, value in request.fields.items() if name not in _STREAMING}
-    return ChatCompletionRequest(_encoder.encode(parts), fields, tuple(request.messages), request.model, stream=False)
+    raw = _encoder.encode(parts)
+    return ChatCompletionRequest(
+        raw, fields, tuple(request.messages), request.model, stream=False, origin=request.origin
+    )
 
 
 def glimpse(body: bytes) -> ChatRequest | None:

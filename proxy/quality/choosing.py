@@ -29,8 +29,8 @@ class Most:
 
 
 def is_candidate(exchange: Exchange, delivery: Delivery) -> bool:
-    """Tells whether a request can be mirrored: its prompt was really rewritten, its answer is whole, and its client
-    lets it be kept."""
+    """Tells whether a request can be mirrored: a chat completion whose prompt was really rewritten, whose answer is
+    whole, and of which its client lets something be kept."""
     said, plan = exchange.directives, exchange.plan
     return (
         plan.kind in ("managed", "over-budget")
@@ -42,6 +42,7 @@ def is_candidate(exchange: Exchange, delivery: Delivery) -> bool:
         and 200 <= delivery.status < 300
         and exchange.identity.is_answered
         and exchange.request.n == 1
+        and exchange.request.origin is None  # as it was it spoke another API
     )
 
 

@@ -104,6 +104,19 @@ def test_files_of_memory_are_counted_and_left_out_where_no_folder_is_named(
     assert "1 file of memory was left out" in capsys.readouterr().out
 
 
+def test_keys_that_are_not_at_hand_are_no_obstacle(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    needy = "upstreams: [{name: up, base_url: 'https://x/v1', api_key: '${NOT_SET_ANYWHERE}'}]\n"
+    configure(folder.parent, "kind: sqlite", needy)
+    assert main(["backup", "b.tgz"]) == 0
+    (folder.parent / "olvido.yaml").write_text(f"{needy}storage: {{path: '${{NOR_THIS}}/storage'}}\n")
+    capsys.readouterr()
+    assert main(["backup", "c.tgz"]) == 2
+    assert "NOR_THIS is not set" in capsys.readouterr().err
+    configure(folder.parent, "kind: sqlite", needy + "context: {mode: perhaps}\n")
+    assert main(["backup", "c.tgz"]) == 2
+    assert "context.mode" in capsys.readouterr().err
+
+
 def test_who_was_erased_since_is_to_be_erased_again(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     scope = f"{'b' * 32}/ana"
     store(folder, scope)

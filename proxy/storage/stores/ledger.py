@@ -65,7 +65,7 @@ _MEASURES: Mapping[str, str] = {
     "tokens_measured": _if(f"measured = 1 AND {_OURS}", "tokens_sent"),
     "tokens_reused": _if(_REUSED, "tokens_original + tokens_completion"),
     "tokens_reused_prompt": _if(_REUSED, "tokens_original"),
-    "tokens_busted": "tokens_busted",
+    "tokens_busted": _if(_OURS, "tokens_busted"),
     "cost": _if(_MANAGED, "cost"),
     "saved_exact": _if("source = 'exact'", "cost_saved"),
     "saved_intent": _if("source = 'intent'", "cost_saved"),

@@ -29,6 +29,7 @@ export async function show(root, ctx) {
   let charts = null;
   let latest = 0; // of the calls for sums: only the newest is drawn
   let most = LISTED;
+  let compares = !ctx.me.key; // a key has no part in it
   let next = null;
   const known = new Set();
   const sums = h("div", { class: "stack now-sums" });
@@ -96,8 +97,8 @@ export async function show(root, ctx) {
     const asked = { from: to - RANGES[range], to, scope: scope() };
     try {
       const sums = ["source", "mechanism", "route"].map((by) => api.get("summary", { ...asked, by }, { signal: ctx.signal }));
-      const ours = ctx.me.key ? null : heldShare({ scope: scope(), signal: ctx.signal }); // a key has no part in it
-      const [bySource, byMechanism, byRoute, held] = await Promise.all([...sums, ours]);
+      const [bySource, byMechanism, byRoute, held] = await Promise.all([...sums, compares ? heldShare({ scope: scope(), signal: ctx.signal }) : null]);
+      compares &&= held !== null; // what compares nothing does not begin to while it serves
       if (mine === latest) drawn(bySource, byMechanism, byRoute, held);
     } catch (error) {
       if (ctx.signal.aborted || mine !== latest) return;
