@@ -25,7 +25,7 @@ HOME = "deploy/docs"  # its documents stand at the root of /ui/docs
 
 # The order of the list beside a document.
 LISTED = (
-    *("index.md", "how-it-works.md", "clients.md", "http.md", "memory.md", "page.md", "configuration.md"),
+    *("index.md", "how-it-works.md", "clients.md", "apis.md", "http.md", "memory.md", "page.md", "configuration.md"),
     *("operations.md", "measured.md", "limits.md", "notes.md", "deploy/README.md", "grafana/README.md"),
     *("grafana/METRICS.md", "SECURITY.md", "CHANGELOG.md"),
 )

@@ -9,12 +9,13 @@ import argparse
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from tests.clients import applications
 from tests.clients.applications import APPLICATIONS
-from tests.clients.trying import CHAT, Place, Tried, is_program, managed, run, trial
+from tests.clients.trying import CHAT, Place, Tried, is_program, rows_of, run, trial
 from tests.docs.documents import ROOT, read
 
 HERE = Path(__file__).parent
@@ -67,14 +68,23 @@ def all_of(folder: Path, place: Place, names: Sequence[str]) -> Iterator[tuple[s
 
 def told(name: str, tried: Tried, place: Place) -> str:
     """A line: what was asked, whether it was managed, how it was recognised."""
-    rows = managed(place, tried)
-    known = sorted({f"session {row['session']}, user {row['scope'].rpartition('/')[2] or '-'}" for row in rows})
+    rows = rows_of(place, tried)
+    known = sorted({_told(row) for row in rows})
     headers = sorted({header for each in tried.asked for header in HEADERS if header in each.headers})
-    unmanaged = sorted({path for path in tried.paths if path != CHAT})
-    parts = [f"{name}:", "failed:" if tried.status else "answered,", *(f"managed ({each})" for each in known)]
-    parts += [f"unmanaged {path}" for path in unmanaged]
+    parts = [
+        f"{name}:",
+        "failed:" if tried.status else "answered,",
+        *known,
+        f"as {', '.join(sorted(set(tried.paths)))}",
+    ]
     parts += [f"sends {', '.join(headers)}"] if headers else []
     return " ".join(parts) + (f"\n{tried.said}" if tried.status else "")
+
+
+def _told(row: Mapping[str, Any]) -> str:
+    if row["route"] != CHAT:
+        return f"unmanaged {row['route']} {row['plan_reason']}".strip()
+    return f"managed (session {row['session']}, user {row['scope'].rpartition('/')[2] or '-'})"
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ from tests.servers import eventually, run_proxy
 ADDRESS = "127.0.0.1:8484"  # as documents have it
 KEY = "sk-test-0123456789abcdef"
 CHAT = "/v1/chat/completions"
+CONVERSATIONS = (CHAT, "/v1/responses", "/v1/messages", "/v1/completions")
 SECONDS = 120.0
 
 _RUN = frozenset({"python", "js"})
@@ -76,12 +77,17 @@ class Tried:
 def trial(folder: Path) -> Iterator[Place]:
     """Serves a proxy, and an upstream behind it that takes any model."""
     with upstream.running() as (behind, asked):
-        entry = {"name": "all", "base_url": f"{behind}/v1", "dialect": "openai", "retries": 0}
+        common = {"base_url": f"{behind}/v1", "retries": 0}
+        entries = [
+            {"name": "claude", "dialect": "anthropic", "models": ["claude-*"], **common},
+            {"name": "openai", "dialect": "openai", "models": ["gpt-*"], **common},
+            {"name": "kimi", "dialect": "kimi", **common},  # has chat completions alone
+        ]
         settings = config(
             server={"port": 0},
             storage={"path": str(folder / "storage")},
             embedding={"enabled": False},
-            upstreams=[entry],
+            upstreams=entries,
         )
         home = folder / "home"
         home.mkdir()
@@ -135,15 +141,14 @@ def execute(command: Sequence[str], place: Place, environment: Mapping[str, str]
     return Tried(status, said.strip()[-400:], place.asked[before:])
 
 
+def rows_of(place: Place, tried: Tried) -> Sequence[Mapping[str, Any]]:
+    """The ledger's rows of these requests, newest first, once they are written. The route of one that was managed is
+    that of chat completions, whichever API it came by."""
+    asked = [each for each in place.asked if each.path in CONVERSATIONS]
+    eventually(lambda: len(place.rows()) >= len(asked))
+    return place.rows()[: sum(each.path in CONVERSATIONS for each in tried.asked)]
+
+
 def managed(place: Place, tried: Tried) -> Sequence[Mapping[str, Any]]:
-    """The ledger's rows of the managed requests among these, newest first, once they are written."""
-    count = sum(each.path == CHAT for each in tried.asked)
-    if count == 0:
-        return []
-    eventually(lambda: len(chats(place)) >= sum(each.path == CHAT for each in place.asked))
-    return chats(place)[:count]
-
-
-def chats(place: Place) -> Sequence[Mapping[str, Any]]:
-    """The ledger's rows of managed requests."""
-    return [row for row in place.rows() if row["route"] == CHAT]
+    """Those of them that were managed."""
+    return [row for row in rows_of(place, tried) if row["route"] == CHAT]

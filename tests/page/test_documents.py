@@ -100,6 +100,17 @@ def test_what_is_edited_is_what_is_shown(tmp_path: Path, monkeypatch: pytest.Mon
     assert "Afterwards</h1>" in served("README.md").body.decode()
 
 
+def test_what_the_page_links_to_is_there() -> None:
+    linked = [
+        found
+        for path in (ROOT / "proxy" / "page" / "static").rglob("*.js")
+        for found in re.findall(r'"ui/docs/([^"#]+)(?:#([^"]*))?"', path.read_text(encoding="utf-8"))
+    ]
+    assert linked
+    for name, anchor in linked:
+        assert not anchor or f'id="{anchor}"' in served(name).body.decode()
+
+
 def test_the_list_tells_the_parts_of_the_document_that_is_read() -> None:
     clients = served("clients.md").body.decode()
     assert '<li class="level-2"><a href="#sdks">' in clients

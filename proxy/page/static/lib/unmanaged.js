@@ -59,7 +59,7 @@ export function sentence(found) {
   return tn("unmanaged.went", found.conversations, { which: listed(told) });
 }
 
-export const remedy = () => h("a", { href: "ui/docs/clients.md" }, t("unmanaged.remedy"));
+export const remedy = () => h("a", { href: "ui/docs/clients.md#make-an-unmanaged-client-a-managed-one" }, t("unmanaged.remedy"));
 export const seeing = (more = {}) => h("a", { href: href("requests", null, { what: "unmanaged", ...more }) }, t("unmanaged.see"));
 
 export function unmanagedLine() {
