@@ -51,6 +51,8 @@ def _add_demo(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--short", action="store_true", help="40 turns instead of 200")
     parser.add_argument("--cluster", action="store_true", help="four proxies over one PostgreSQL and one Redis")
     parser.add_argument("--agent", action="store_true", help="an agent of 80 steps that keeps its own memory")
+    apis = ("chat", "responses", "messages")
+    parser.add_argument("--api", choices=apis, default="chat", help="the API in which the proxy is asked")
     parser.set_defaults(run=_demo)
 
 
@@ -63,7 +65,7 @@ def _demo(options: argparse.Namespace) -> int:
         return desk.run()
     if options.cluster:
         return cluster.run(stay=not options.exit, short=options.short)
-    return show.run(options.port, stay=not options.exit, short=options.short)
+    return show.run(options.port, stay=not options.exit, short=options.short, api=options.api)
 
 
 def _add_replay(parser: argparse.ArgumentParser) -> None:

@@ -1,6 +1,7 @@
 """The demonstration, `olvido demo`: a scripted upstream that needs no key behind the real proxy.
 
     show.py    plays a conversation twice; talk/: the text of the conversations
+    speaking.py  its requests in each API
     bill.py    tokens and costs of each play, as tables
     index.py   waits until a proxy has learnt what it was told
     cluster.py plays it through several proxies over one PostgreSQL and one Redis

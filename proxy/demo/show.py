@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import msgspec
 import uvloop
 import yaml
 
@@ -33,8 +34,10 @@ from proxy.demo.besides import edited, reworded
 from proxy.demo.bill import PRICE, Bill, growth, table
 from proxy.demo.helped import helped
 from proxy.demo.index import Index
+from proxy.demo.speaking import answered, asked
 from proxy.protocol.answers import find_usage
 from proxy.tokens import load_tokenizer
+from proxy.types import ApiName
 
 MODEL = "demo-chat"
 MARKS = (20, 60, 100, 200)  # turns after which the sums are printed
@@ -89,20 +92,20 @@ def talk() -> tuple[Ask, ...]:
     return tuple(ask for file in files for ask in read(file.read_text(encoding="utf-8")))
 
 
-def run(port: int, *, stay: bool, short: bool = False) -> int:
+def run(port: int, *, stay: bool, short: bool = False, api: ApiName = "chat") -> int:
     """Plays the conversation and prints what it cost. Returns the exit code of the command; with `stay` only once it is
-    interrupted."""
+    interrupted. `api`: in which the proxy is asked; its upstream has chat completions alone."""
     turns = CONVERSATION if short else talk()
     with (
         tempfile.TemporaryDirectory(prefix="olvido-demo-") as folder,
         asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner,
         suppress(KeyboardInterrupt),
     ):
-        return runner.run(_show(turns, port, Path(folder), stay=stay))
+        return runner.run(_show(turns, port, Path(folder), stay=stay, api=api))
     return 0
 
 
-async def _show(turns: Sequence[Ask], port: int, folder: Path, *, stay: bool) -> int:
+async def _show(turns: Sequence[Ask], port: int, folder: Path, *, stay: bool, api: ApiName) -> int:
     usual = load(None, {}, port=0)  # any free port of this machine
     upstream = proxy_server.listen(usual)
     upstream_url = proxy_server.base_url(upstream)
@@ -125,7 +128,7 @@ async def _show(turns: Sequence[Ask], port: int, folder: Path, *, stay: bool) ->
         direct = await play(turns, upstream_url, "sk-demo-direct")
         async with httpx.AsyncClient(base_url=proxy_url.removesuffix("/v1"), trust_env=False, timeout=60) as client:
             index = Index([client])
-            proxied = await play(turns, proxy_url, "sk-demo-proxied", index)
+            proxied = await play(turns, proxy_url, "sk-demo-proxied", index, api=api)
             print(f"{growth(direct.marks, proxied.marks)}\n\n{table(direct, proxied)}\n")
             print(f"{await reworded(client, MODEL, index.entries)}\n")
             print(f"{await helped(client, MODEL, index.settled)}\n")
@@ -153,16 +156,17 @@ async def play(
     key: str,
     index: Index | None = None,
     transport: httpx.AsyncBaseTransport | None = None,
+    api: ApiName = "chat",
 ) -> Bill:
     """Plays the conversation, and returns what it cost. `index`: of the proxy that it is played through; None: straight
-    to the upstream."""
+    to the upstream. `api`: that it is had in."""
     bill = Bill()
     if index:
         await index.warm()
     history: list[Mapping[str, Any]] = [{"role": "system", "content": SYSTEM}]
     async with httpx.AsyncClient(
         base_url=base_url,
-        headers={"authorization": f"Bearer {key}"},
+        headers={"authorization": f"Bearer {key}", "content-type": "application/json"},
         timeout=60,
         trust_env=False,
         transport=transport,
@@ -170,35 +174,38 @@ async def play(
         for number, ask in enumerate(turns, 1):
             if index and ask.expects:
                 bill.early += not await index.settled()
-            await _turn(client, bill, history, ask)
+            await _turn(client, bill, history, ask, api)
             if number in MARKS or number == len(turns):
                 bill.recalled = await index.recalled() if index else 0
                 bill.mark(number)
     return bill
 
 
-async def _turn(client: httpx.AsyncClient, bill: Bill, history: list[Mapping[str, Any]], ask: Ask) -> None:
+async def _turn(
+    client: httpx.AsyncClient, bill: Bill, history: list[Mapping[str, Any]], ask: Ask, api: ApiName
+) -> None:
     """One user turn; `history` grows by what is said in it."""
     said = {"role": "user", "content": ask.text}
     if ask.alone:
-        await _ask(client, bill, [said], temperature=0)
+        await _ask(client, bill, [said], api, temperature=0)
         return
     history.append(said)
-    answer = await _ask(client, bill, history, **({"tools": ask.tools} if ask.tools else {}))
+    answer = await _ask(client, bill, history, api, **({"tools": ask.tools} if ask.tools else {}))
     history.append(answer)
     if calls := answer.get("tool_calls"):
         history += [{"role": "tool", "tool_call_id": call["id"], "content": WEATHER_RESULT} for call in calls]
-        answer = await _ask(client, bill, history, tools=ask.tools)
+        answer = await _ask(client, bill, history, api, tools=ask.tools)
         history.append(answer)
     bill.check(answer.get("content") or "", ask.expects, ask.outdated)
 
 
 async def _ask(
-    client: httpx.AsyncClient, bill: Bill, messages: Sequence[Mapping[str, Any]], **fields: Any
+    client: httpx.AsyncClient, bill: Bill, messages: Sequence[Mapping[str, Any]], api: ApiName, **fields: Any
 ) -> Mapping[str, Any]:
-    response = await client.post("/chat/completions", json={"model": MODEL, "messages": messages, **fields})
+    path, body = asked(api, MODEL, messages, fields)
+    response = await client.post(path, content=msgspec.json.encode(body))
     response.raise_for_status()
-    completion = response.json()
+    completion = answered(response.content)
     bill.add(find_usage(completion), reused=response.headers.get("x-olvido-source", "upstream") != "upstream")
     message: Mapping[str, Any] = completion["choices"][0]["message"]
     return message

@@ -618,7 +618,7 @@ def test_nobody_remembered_is_an_empty_list(olvido: Olvido) -> None:
     assert olvido("forget", "--all", "--yes")[0] == 1
 
 
-@pytest.mark.parametrize("arguments", [[], ["fly"], ["list", "--status", "old"], ["show"], ["import"]])
+@pytest.mark.parametrize("arguments", [[], ["list", "--status", "old"], ["show"], ["import"]])
 def test_what_is_no_command_is_refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         main(["memory", *arguments])

@@ -85,3 +85,11 @@ def test_every_reason_for_which_nothing_is_reused_is_said() -> None:
 
 def test_every_mechanism_is_said() -> None:
     assert {name for name, _ in Mechanisms(*range(1, 10)).items()} == set(MECHANISM)
+
+
+def test_totals_of_the_ledger_are_one_number_of_all_processes() -> None:
+    """Else a dashboard would tell as many times of what was spent as there are workers."""
+    for entry in CATALOGUE.entries:
+        if entry.name.startswith("olvido_ledger_"):
+            assert (entry.kind, entry.several) == ("gauge", "max")
+            assert "ledger" in entry.labels

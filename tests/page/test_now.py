@@ -62,23 +62,23 @@ def test_what_went_through_unmanaged_is_told_with_what_would_have_it_managed(tab
     with ExitStack() as stack:
         upstream = opened(stack)
         asked(upstream, "One that is managed")
-        for path in ("responses", "responses", "responses", "models"):
+        for path in ("completions", "completions", "completions", "models"):
             upstream.http.post(f"/v1/{path}", json={"model": "demo-chat", "input": "hi"})
         eventually(lambda: upstream.api("summary")["totals"]["unmanaged"] == 4)
         page = tab(upstream).open("#/now", ready=".now-unmanaged .callout")
         said = page.text(".now-unmanaged")
-        assert "3 requests on /v1/responses went through unmanaged: 75%" in said
+        assert "3 requests on /v1/completions went through unmanaged: 75%" in said
         assert "1 on /v1/models" in said
         page.open("#/facts", ready="h1")
         page.tab.wait_for_selector(".unmanaged-line:not([hidden])")
         line = page.tab.locator(".unmanaged-line")
-        assert "3 requests on /v1/responses went through unmanaged in 24 hours: 75%" in line.inner_text()
+        assert "3 requests on /v1/completions went through unmanaged in 24 hours: 75%" in line.inner_text()
         line.get_by_role("link", name="See them").click()
         page.tab.wait_for_selector(".view-requests tbody tr")
         assert page.tab.locator(".view-requests tbody tr").count() == 4
-        page.tab.get_by_role("link", name="/v1/responses").first.click()
+        page.tab.get_by_role("link", name="/v1/completions").first.click()
         page.tab.wait_for_selector(".view-request .callout")
-        assert "went through unmanaged: /v1/responses" in page.text(".view-request .callout")
+        assert "went through unmanaged, on /v1/completions" in page.text(".view-request .callout")
         page.tab.locator(".unmanaged-line").get_by_role("link", name="How to have them managed").click()
         page.tab.wait_for_selector("h1:has-text('Clients')")
         page.tab.close()

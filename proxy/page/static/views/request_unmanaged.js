@@ -1,4 +1,4 @@
-/* A request to another route, which was passed through: there is no prompt to explain, only what it was and what it has
+/* A request that was passed through, mostly to another route: there is no prompt to explain, only what it was and what it has
    used, as far as its answer told.
 
    unmanaged(row, heading)   its view */
@@ -11,14 +11,16 @@ import { couldBeManaged, remedy } from "../lib/unmanaged.js";
 
 register({
   en: {
-    "through.went": "This request went through unmanaged: {route} is another route than /v1/chat/completions.",
+    "through.went": "This request went through unmanaged, on {route}.",
+    "through.state": "Its conversation’s state is at the provider ({why}).",
     "through.could": "Nothing was saved on it, and nothing remembered.",
     "through.other": "There is nothing to manage in it.",
     "through.untold": "Its answer did not tell what it has used, or not where it could be read in passing.",
     "through.route": "Route",
   },
   es: {
-    "through.went": "Este pedido pasó sin gestionar: {route} es otra ruta que /v1/chat/completions.",
+    "through.went": "Este pedido pasó sin gestionar, por {route}.",
+    "through.state": "El estado de su conversación está en el proveedor ({why}).",
     "through.could": "En él no se ahorró ni se recordó nada.",
     "through.other": "No tiene nada que gestionar.",
     "through.untold": "Su respuesta no dijo cuánto usó, o no donde pudiera leerse al pasar.",
@@ -28,12 +30,13 @@ register({
 
 export function unmanaged(row, heading) {
   const could = couldBeManaged(row.route);
+  const [, state] = /^hands_off=(.+)$/.exec(row.plan_reason) ?? [];
   return [
     heading,
     h(
       "section",
       { class: ["callout", could && "warn"] },
-      h("p", h("strong", t("through.went", { route: row.route })), " ", t(could ? "through.could" : "through.other")),
+      h("p", h("strong", t("through.went", { route: row.route })), " ", state && [t("through.state", { why: state }), " "], t(could ? "through.could" : "through.other")),
       could && h("p", remedy()),
     ),
     h(
