@@ -92,3 +92,27 @@ def test_tries_of_an_sdk_are_one_line_of_the_timeline(page: Page, proxy: Open) -
     (line,) = page.tab.locator("tbody tr").all()
     assert "3 attempts" in line.inner_text()
     assert last in str(line.locator("th a").get_attribute("href"))
+
+
+def test_of_a_long_session_the_newest_requests_are_shown_first_and_turns_in_between_are_put_away(
+    page: Page, proxy: Open
+) -> None:
+    told = proxy.api(f"sessions/{SESSION}")
+    first = told["requests"][0]
+    told["requests"] = [{**first, "request_id": f"req_{n}", "at": first["at"] + n} for n in range(100)]
+    links = [f"{n:032x}" for n in range(101)]
+    told["turns"] = [
+        {**told["turns"][0], "link": links[n + 1], "parent": links[n] if n else "", "turn": n + 1} for n in range(100)
+    ]
+    page.tab.route("**/admin/api/sessions/**", lambda route: route.fulfill(json=told))
+    page.open(f"#/session/{quote(SESSION, safe='')}", ready="tbody tr")
+    rows = page.tab.locator(".table tbody tr")
+    assert rows.count() == 60
+    assert "req_99" in str(rows.last.locator("th a").get_attribute("href"))
+    page.tab.get_by_role("button", name="Show 40 earlier requests").click()
+    assert rows.count() == 100
+    turns = page.tab.locator(".tree li")
+    assert turns.count() == 4
+    page.tab.get_by_text("Turns 3 to 98").click()
+    page.tab.wait_for_selector(".tree .run li")
+    assert turns.count() == 100

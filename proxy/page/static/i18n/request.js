@@ -414,7 +414,7 @@ export default {
     "request.response": "Lo que dijeron nuestras cabeceras",
     "request.headers": "Cabeceras del pedido",
     "request.headers.none": "Ninguna nuestra, ni nada que nombre al cliente.",
-    "fate.kept": "igual",
+    "fate.kept": "sin cambios",
     "fate.shortened": "acortado",
     "fate.marker": "marcador",
     "fate.folded": "plegado",

@@ -16,6 +16,7 @@ register(dictionary);
 export const title = "session.title";
 
 const MOST_REQUESTS = 500;
+const LISTED = 60; // requests that the timeline shows at first
 const LONG_RUN = 12; // turns without a branch that are shown at once
 
 export async function show(root, ctx) {
@@ -32,7 +33,7 @@ export async function show(root, ctx) {
       heading(found),
       figures(found.requests),
       drawn && h("section", { class: "panel" }, drawn.element),
-      h("div", { class: "split" }, timeline(told, found), branches(found)),
+      h("div", { class: "split" }, timeline(told), branches(found)),
       foot,
     );
     clear(foot, found.next !== null && h("button", { class: "btn btn-small", type: "button", onclick: older }, t("shell.more")));
@@ -99,7 +100,7 @@ function figures(requests) {
 
 // --- timeline ------------------------------------------------------------------------------------------------------
 
-function timeline(requests, found) {
+function timeline(requests) {
   const most = Math.max(1, ...requests.map((row) => Math.max(row.tokens_original, row.tokens_sent)));
   const columns = [
     { label: t("session.turn"), num: true, class: "cell-turn", cell: (row) => (row.trail ? count(row.trail.turns) : "") },
@@ -114,6 +115,13 @@ function timeline(requests, found) {
     { label: t("session.events"), class: "cell-events", wide: true, cell: (row) => h("div", { class: "row happened" }, badges(row), row.tries > 1 && badge(tn("session.tries", row.tries), "warn"), events(row)) },
     { label: t("rows.saved"), num: true, class: "cell-saved", cell: (row) => saved(row.cost_saved) },
   ];
+  const list = table({ columns, rows: requests.slice(-LISTED), caption: t("session.timeline"), cards: "compact" });
+  const rest = requests.length - LISTED;
+  const all = () => {
+    list.set(requests);
+    earlier.remove();
+  };
+  const earlier = rest > 0 ? h("div", { class: "more" }, h("button", { class: "btn btn-small", type: "button", onclick: all }, tn("session.earlier", rest, { n: count(rest) }))) : h("span", { hidden: true });
   return h(
     "section",
     { class: "panel" },
@@ -129,7 +137,8 @@ function timeline(requests, found) {
       ),
     ),
     requests.length >= MOST_REQUESTS && h("p", { class: "panel-body muted small" }, t("session.timeline.most")),
-    table({ columns, rows: requests, caption: t("session.timeline"), cards: "compact" }).element,
+    earlier,
+    list.element,
   );
 }
 
@@ -211,9 +220,9 @@ function line(tree, from, requestOf) {
   const stretches = [[]];
   for (let next = from; next.length; next = tree.children.get(next[0].link) ?? []) {
     const [turn, ...others] = next;
-    const item = h("li", node(turn, requestOf(turn)), others.length > 0 && h("ul", { class: "forks" }, others.map((other, index) => h("li", branch(tree, other, index, requestOf)))));
-    if (others.length) stretches.push([{ turn, item }], []);
-    else stretches.at(-1).push({ turn, item });
+    const make = () => h("li", node(turn, requestOf(turn)), others.length > 0 && h("ul", { class: "forks" }, others.map((other, index) => h("li", branch(tree, other, index, requestOf)))));
+    if (others.length) stretches.push([{ turn, make }], []);
+    else stretches.at(-1).push({ turn, make });
   }
   return stretches.filter((stretch) => stretch.length).map(stretched);
 }
@@ -225,11 +234,13 @@ function branch(tree, turn, index, requestOf) {
 
 /** Turns one after another; many without a branch are put away but for both ends. */
 function stretched(stretch) {
-  const list = (part) => h("ol", { class: "line" }, part.map((each) => each.item));
+  const list = (part) => h("ol", { class: "line" }, part.map((each) => each.make()));
   if (stretch.length <= LONG_RUN) return list(stretch);
   const middle = stretch.slice(2, -2);
   const range = t("session.turns.range", { first: count(middle[0].turn.turn), last: count(middle.at(-1).turn.turn) });
-  return [list(stretch.slice(0, 2)), h("details", { class: "run" }, h("summary", range), list(middle)), list(stretch.slice(-2))];
+  const away = h("details", { class: "run" }, h("summary", range));
+  away.addEventListener("toggle", () => away.children.length < 2 && away.append(list(middle)));
+  return [list(stretch.slice(0, 2)), away, list(stretch.slice(-2))];
 }
 
 function node(turn, row) {
