@@ -127,7 +127,9 @@ def _directed(context: RequestContext) -> Directives:
     """Returns the directives of the request, by what is decided about its conversation, and sets them."""
     rollout = context.services.rollout
     if rollout.applies and context.directives.mode != "off":
-        context.directives = rollout.directed(context.directives, context.identity, context.request.model)
+        most, tokens = context.route.upstream.config.context_tokens, len(context.request.raw) // BYTES_PER_TOKEN
+        fits = most is None or tokens <= most
+        context.directives = rollout.directed(context.directives, context.identity, context.request.model, fits=fits)
     return context.directives
 
 

@@ -62,8 +62,9 @@ class Rollout:
         """False if every conversation is as its client and the configuration say."""
         return self._is_configured or bool(self._returned)
 
-    def directed(self, directives: Directives, identity: Identity, model: str) -> Directives:
-        """Returns the directives of a request, by what is decided about its conversation."""
+    def directed(self, directives: Directives, identity: Identity, model: str, *, fits: bool = True) -> Directives:
+        """Returns the directives of a request, by what is decided about its conversation. `fits`: whether its upstream
+        takes it whole; one that it does not cannot return to pass-through."""
         scope = identity.scope
         named = self._keys.named(scope.tenant)
         held = rollout.decide(
@@ -73,7 +74,7 @@ class Rollout:
             scope=scope.id,
             session=identity.session,
             asked=directives.mode,
-            returned=self._returned.get((scope.id, identity.session)) or "",
+            returned=(self._returned.get((scope.id, identity.session)) or "") if fits else "",
         )
         return rollout.directed(directives, held)
 

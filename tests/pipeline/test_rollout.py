@@ -126,6 +126,7 @@ async def test_a_conversation_that_turns_dearer_than_pass_through_returns_and_no
     assert found.applies
     assert found.directed(Directives(), of("dear"), "m").held == "returned=dearer"
     assert found.directed(Directives(), of("cheap"), "m").mode == "on"
+    assert found.directed(Directives(), of("dear"), "m", fits=False).mode == "on"  # nobody would take it whole
     found.drop(SCOPE)
     assert not found.applies
 
