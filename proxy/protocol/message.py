@@ -261,7 +261,9 @@ def _rewritten(part: Json, rewrite: Callable[[str], str]) -> Json:
 
 
 def _with_content(said: Message, content: Json) -> Message:
-    return message({**said.data, "content": content})
+    data = {**said.data, "content": content}
+    # Without its bytes: a seal that is broken can be told by that.
+    return chat_message(_encoder.encode(data), data, is_sealed=said.is_sealed)
 
 
 def _is_list(said: Message) -> bool:

@@ -80,7 +80,8 @@ class Message(Protocol):
 
     @property
     def is_sealed(self) -> bool:
-        """True if it holds reasoning that is encrypted or signed: nothing in it may be rewritten."""
+        """True if it holds what only its own API can say, such as reasoning that is encrypted or signed: nothing in it
+        may be rewritten."""
 
     @property
     def role(self) -> str:

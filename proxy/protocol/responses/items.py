@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from proxy.errors import BadRequest
+from proxy.protocol.chat import INSTRUCTIONS
 from proxy.protocol.message import ChatCompletionMessage, chat_message
 from proxy.types import Json, Message
 
@@ -26,10 +27,12 @@ _encode = msgspec.json.Encoder().encode
 
 @dataclass(frozen=True, slots=True)
 class ReadItems:
-    """The messages of an input, and the first item that is none of a conversation."""
+    """The messages of an input, the first item that is none of a conversation, and the first that no chat completion
+    can express, though it stays where it is."""
 
     messages: tuple[ChatCompletionMessage, ...]
     opaque: str = ""  # `input[3]: web_search_call`; "": there is none
+    foreign: str = ""  # `input[0]`; "": there is none
 
 
 @dataclass(slots=True)
@@ -59,7 +62,7 @@ def read(items: Sequence[Mapping[str, Json]], raws: Sequence[bytes]) -> ReadItem
     messages: list[ChatCompletionMessage] = []
     said: _Said | None = None
     open_calls: set[str] = set()
-    opaque = ""
+    opaque = foreign = ""
     for at, (item, raw) in enumerate(zip(items, raws, strict=True)):
         kind = item.get("type", "message" if "role" in item else "")
         is_told = kind == "message" and item.get("role") == "assistant"
@@ -76,22 +79,32 @@ def read(items: Sequence[Mapping[str, Json]], raws: Sequence[bytes]) -> ReadItem
         if said is not None:
             messages.append(said.message())
             said = None
-        if kind == "message" and item.get("role") in _ROLES:
-            data = {"role": item["role"], "content": _content(item.get("content"))}
-            messages.append(chat_message(_encode(data), data, span=raw))
-        elif kind in ("function_call_output", "custom_tool_call_output"):
-            call = str(item.get("call_id"))
-            if call not in open_calls:
-                raise BadRequest(
-                    f"No tool call found for function call output with call_id {call[:100]}.", param="input"
-                )
-            data = {"role": "tool", "tool_call_id": call, "content": _content(item.get("output"))}
-            messages.append(chat_message(_encode(data), data, span=raw))
+        if (given := _given(item, kind, raw, open_calls)) is not None:
+            messages.append(given)
+        elif kind == "additional_tools" and all(each.role in INSTRUCTIONS for each in messages):
+            data = {"role": "developer", "content": ""}  # tools beside the request's own, before anything is said
+            messages.append(chat_message(_encode(data), data, span=raw, is_sealed=True))
+            foreign = foreign or f"input[{at}]"
         else:
             opaque = opaque or f"input[{at}]: {str(kind)[:60] or 'unknown'}"
     if said is not None:
         messages.append(said.message())
-    return ReadItems(tuple(messages), opaque)
+    return ReadItems(tuple(messages), opaque, foreign)
+
+
+def _given(item: Mapping[str, Json], kind: str, raw: bytes, calls: Collection[str]) -> ChatCompletionMessage | None:
+    """Returns an item that is given to the model as a message; None if it is none. `calls`: ids of those so far. Raises
+    BadRequest for the output of none of them."""
+    if kind == "message" and item.get("role") in _ROLES:
+        data = {"role": item["role"], "content": _content(item.get("content"))}
+    elif kind in ("function_call_output", "custom_tool_call_output"):
+        call = str(item.get("call_id"))
+        if call not in calls:
+            raise BadRequest(f"No tool call found for function call output with call_id {call[:100]}.", param="input")
+        data = {"role": "tool", "tool_call_id": call, "content": _content(item.get("output"))}
+    else:
+        return None
+    return chat_message(_encode(data), data, span=raw)
 
 
 def _take(said: _Said, item: Mapping[str, Json], kind: str) -> None:

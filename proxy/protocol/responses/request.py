@@ -28,7 +28,7 @@ _KNOWN = ("user", "safety_identifier", "metadata", "prompt_cache_key")
 _DROPPED = frozenset(
     {"store", "service_tier", "truncation", "reasoning", "max_tool_calls", "stream_options", "include", "input"}
     | {"instructions", "tools", "tool_choice", "text", "max_output_tokens", "top_logprobs", "background"}
-    | {"prompt_cache_options", "prompt_cache_retention", "previous_response_id"}
+    | {"prompt_cache_options", "prompt_cache_retention", "previous_response_id", "client_metadata"}
 )
 _FOREIGN_INCLUDES = frozenset({"message.output_text.logprobs"})
 # State at the provider, or work that goes on there: such a request is sent on as it is.
@@ -61,7 +61,7 @@ def parse(body: bytes) -> ChatCompletionRequest:
         values,
         {name: value for name, value in fields.items() if name != "input"},
         hands_off=hands_off,
-        foreign=_foreign(fields) or foreign or (read.opaque and read.opaque.partition(":")[0]),
+        foreign=_foreign(fields) or foreign or read.opaque.partition(":")[0] or read.foreign,
         custom=custom,
     )
     chat = _chat_fields(fields, tools)

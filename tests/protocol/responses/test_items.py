@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from proxy.errors import BadRequest
 from proxy.protocol.chat import identity_of
 from proxy.protocol.dialects import OPENAI, violations
-from proxy.protocol.message import message, prefixed, replaced
+from proxy.protocol.message import message, prefixed, replaced, suffixed
+from proxy.protocol.messages.blocks import has_broken_seal
 from proxy.protocol.responses import items
 from proxy.types import Message
 from tests.other_apis import call, free_call, inputs, misplaced_items, said, thought
@@ -133,6 +134,15 @@ def test_an_answer_is_recognised_however_it_is_told() -> None:
 @pytest.mark.parametrize("kind", ["web_search_call", "compaction", "item_reference", "something_new"])
 def test_an_item_that_is_none_of_a_conversation_is_named(kind: str) -> None:
     assert read(USER, {"type": kind, "id": "x"}).opaque == f"input[1]: {kind}"
+
+
+def test_tools_beside_the_requests_own_stay_as_they_are() -> None:
+    tools = {"type": "additional_tools", "role": "developer", "tools": [{"type": "function", "name": "look"}]}
+    found = read(tools, USER)
+    assert (found.opaque, found.foreign) == ("", "input[0]")
+    assert written(found.messages)[0] == tools
+    assert has_broken_seal([suffixed(found.messages[0], "More")])
+    assert read(USER, tools).opaque == "input[1]: additional_tools"  # said in between, it is nobody's to move
 
 
 def test_an_output_without_its_call_is_refused() -> None:

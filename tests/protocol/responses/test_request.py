@@ -107,6 +107,16 @@ def test_allowed_tools_are_the_only_ones() -> None:
         ({"tool_choice": {"type": "mcp", "server_label": "x"}}, "tool_choice"),
         ({"input": [{"type": "item_reference", "id": "x"}]}, "input[0]"),
         ({"something_new": 1}, "something_new"),
+        (
+            {
+                "input": [
+                    {"type": "additional_tools", "role": "developer", "tools": []},
+                    {"role": "user", "content": "x"},
+                ]
+            },
+            "input[0]",
+        ),
+        ({"client_metadata": {"a": "b"}}, ""),
         ({"background": False, "conversation": None, "top_logprobs": 0, "include": []}, ""),
     ],
 )
