@@ -33,6 +33,7 @@ class Native:
         self.raw: list[bytes] = []
         self.headers: list[dict[str, str]] = []
         self.faults: list[str] = []
+        self.spoils = ""  # garbage: in the middle of streams; whole, events, nonsense: whatever was asked for
         self._seals = seals
 
     def bodies(self, path: str) -> list[Json]:
@@ -77,8 +78,18 @@ class Native:
             case "/v1/messages":
                 return 200, kind, self._message(completion, streamed=streamed)
             case _:
-                events = sse.as_sse(completion, include_usage=True)
-                return 200, kind, b"".join(events) if streamed else json.dumps(completion).encode()
+                return self._chat(completion, streamed=streamed)
+
+    def _chat(self, completion: Json, *, streamed: bool) -> tuple[int, bytes, bytes]:
+        events = sse.as_sse(completion, include_usage=True)
+        match self.spoils:
+            case "garbage":
+                events[2:2] = [b"data: {no json\n\n"]
+            case "nonsense":
+                return 200, b"application/json", b"<html>"
+        if self.spoils == "events" or (streamed and self.spoils != "whole"):
+            return 200, b"text/event-stream", b"".join(events)
+        return 200, b"application/json", json.dumps(completion).encode()
 
     @staticmethod
     def _faults(path: str, asked: Json) -> list[str]:

@@ -17,11 +17,12 @@ from typing import Any, Protocol
 import msgspec
 
 from proxy.conversation import identify
-from proxy.errors import UnknownResponse
+from proxy.errors import UnknownResponse, UpstreamBroken
 from proxy.pipeline import Services
 from proxy.pipeline.chat import handle
 from proxy.protocol import apis, sse
 from proxy.protocol import headers as wire_headers
+from proxy.protocol.accumulate import Accumulator
 from proxy.protocol.chat import ChatCompletionRequest
 from proxy.protocol.messages import output as message_output
 from proxy.protocol.messages.events import MessageEvents
@@ -56,7 +57,8 @@ async def responses(incoming: Incoming, services: Services) -> Answer:
     given = origin.given
     upstream = services.router.route(request.model).upstream.config
     is_native = apis.has_native(origin, upstream.spoken)
-    scope = identify.scope_of(incoming, request, wire_headers.read_directives(incoming.headers))
+    directives = wire_headers.read_directives(incoming.headers)
+    scope = identify.scope_of(incoming, request, directives)
     previous = origin.previous
     is_ours = not is_native or services.config.responses.take_over
     if previous and is_ours:
@@ -72,7 +74,7 @@ async def responses(incoming: Incoming, services: Services) -> Answer:
                 f"Previous response with id {previous[:100]!r} not found.", param="previous_response_id"
             )
     answer = await handle(incoming, services, lambda _: request)
-    keeps = is_ours and services.config.responses.keep > 0 and origin.is_kept
+    keeps = is_ours and services.config.responses.keep > 0 and origin.is_kept and directives.remember
 
     async def keep(response: dict[str, Any]) -> None:
         if keeps:
@@ -100,7 +102,7 @@ def _sent_tokens(answer: Answer) -> int:
 
 
 async def chain(services: Services, scope: Scope, last: str, now: float) -> list[keeping.KeptResponse] | None:
-    """Returns the kept responses up to `last`, oldest first; None if one of them is not there."""
+    """Returns the kept responses up to `last`, oldest first; None if one of them is not there, or they are too many."""
     found: list[keeping.KeptResponse] = []
     name = last
     while name and len(found) < keeping.LONGEST:
@@ -109,7 +111,7 @@ async def chain(services: Services, scope: Scope, last: str, now: float) -> list
             return None
         found.append(record)
         name = record.previous
-    return found[::-1]
+    return None if name else found[::-1]
 
 
 async def find(services: Services, scope: Scope, name: str, now: float) -> keeping.KeptResponse | None:
@@ -233,11 +235,26 @@ async def _told(answer: Answer, request: ChatCompletionRequest, writer: _Writer)
     if answer.status >= 400:
         return answer
     headers = tuple([each for each in answer.headers if each[0] not in ("content-type", "cache-control")])
-    if request.stream:
+    is_events = wire_headers.is_event_stream(answer.headers)
+    if request.stream and (is_events or not isinstance(answer.body, bytes)):
         body = _Bytes(answer.body) if isinstance(answer.body, bytes) else answer.body
         return Answer(answer.status, (*_EVENTS, *headers), _Stream(body, _translated(body, writer)), answer.source)
     raw = answer.body if isinstance(answer.body, bytes) else b"".join([piece async for piece in answer.body])
-    return Answer(answer.status, (*_JSON, *headers), await writer.whole(_object.decode(raw)), answer.source)
+    try:
+        completion = _summed(raw) if is_events else _object.decode(raw)
+    except (ValueError, RecursionError):
+        raise UpstreamBroken("the upstream's answer is no chat completion, and cannot be told in this API") from None
+    if request.stream:  # an upstream that answers whole all the same
+        body = _Bytes(b"".join(sse.as_sse(completion, include_usage=True)))
+        return Answer(answer.status, (*_EVENTS, *headers), _Stream(body, _translated(body, writer)), answer.source)
+    return Answer(answer.status, (*_JSON, *headers), await writer.whole(completion), answer.source)
+
+
+def _summed(stream: bytes) -> dict[str, Any]:
+    """Returns the completion that a stream adds up to."""
+    parser, whole = sse.SseParser(), Accumulator()
+    whole.feed_all([event.data for event in (*parser.feed(stream), *parser.flush()) if event.data is not None])
+    return whole.completion()
 
 
 class _Stream:
@@ -272,7 +289,10 @@ async def _translated(body: StreamedBody, writer: _Writer) -> AsyncGenerator[byt
                 parts.append(event.raw)  # a comment that keeps the connection open
             if has_failed or not data or data.startswith(sse.DONE_DATA):
                 continue
-            chunk = _object.decode(data)
+            try:
+                chunk = _object.decode(data)
+            except (ValueError, RecursionError):
+                chunk = {"error": {"message": "The upstream said what is no chunk of a chat completion."}}
             error: Json = chunk.get("error")
             has_failed = bool(error)
             told = error if isinstance(error, dict) else {"message": str(error)}

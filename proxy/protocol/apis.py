@@ -197,6 +197,8 @@ def chat_body(
     leading = next((at for at, each in enumerate(said) if each.role not in INSTRUCTIONS), len(said))
     if leading > 1:
         said[:leading] = [instruction("\n\n".join(each.text for each in said[:leading]))]
+    if dialect != "openai":  # nobody else knows a developer
+        said = [instruction(each.text) if each.role == "developer" else each for each in said]
     renamed = _MAX_TOKENS if dialect == "openai" else {}
     body = with_changes(request, messages=said, tools=tools, model=model, ask_usage=ask_usage, renamed=renamed)
     return without(body, _LABELS if ask_usage else (*_LABELS, "stream_options"))

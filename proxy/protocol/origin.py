@@ -4,7 +4,6 @@ was read from."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import msgspec
 
@@ -74,10 +73,9 @@ def elements(raw: msgspec.Raw | bytes) -> Sequence[bytes]:
     return [bytes(each) for each in _raws.decode(raw)]
 
 
-def joined_text(value: Any, types: Sequence[str]) -> str:
-    """Returns the texts of a list of parts of these types, joined by blank lines; a string is itself."""
-    if isinstance(value, str):
-        return value
-    parts = value if isinstance(value, list) else ()
-    texts = [part.get("text") for part in parts if isinstance(part, dict) and part.get("type") in types]
-    return "\n\n".join(text for text in texts if isinstance(text, str))
+def told_result(content: Json) -> Json:
+    """Returns a tool's result as that of a chat completion: texts alone as one string, which every upstream takes."""
+    if not isinstance(content, list):
+        return content if isinstance(content, str) else ""
+    texts = [part["text"] for part in content if isinstance(part, dict) and set(part) == {"type", "text"}]
+    return "\n".join(texts) if len(texts) == len(content) else content

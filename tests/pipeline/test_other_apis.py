@@ -137,10 +137,21 @@ def test_a_response_is_of_its_own_scope_alone(native: Native, other: dict[str, s
         assert http.get(f"/v1/responses/{name}", headers=KEY).json()["id"] == name
 
 
-@pytest.mark.parametrize(("asked", "keep"), [({"store": False}, 60), ({}, 0)])
-def test_a_response_that_is_not_to_be_stored_is_not(native: Native, asked: Json, keep: int) -> None:
+@pytest.mark.parametrize(
+    ("asked", "headers", "keep"),
+    [
+        ({"store": False}, {}, 60),
+        ({}, {}, 0),
+        ({}, {"cache-control": "no-store"}, 60),
+        ({}, {"x-olvido-mode": "off"}, 60),
+    ],
+)
+def test_a_response_that_is_not_to_be_stored_is_not(
+    native: Native, asked: Json, headers: dict[str, str], keep: int
+) -> None:
     with proxied(native, apis=["chat"], responses={"keep": keep}) as http:
-        name = http.post("/v1/responses", json={**ONCE["responses"], **asked}, headers=KEY).json()["id"]
+        body = {**ONCE["responses"], **asked}
+        name = http.post("/v1/responses", json=body, headers={**KEY, **headers}).json()["id"]
         again = http.post("/v1/responses", json={**ONCE["responses"], "previous_response_id": name}, headers=KEY)
         assert again.status_code == 404
 
@@ -234,6 +245,30 @@ def test_an_upstreams_error_is_told_in_the_apis_shape(native: Native, api: str, 
         answer = http.post(f"/v1/{api}", json={**ONCE[api], "stream": stream}, headers=KEY)
     assert answer.status_code == 502
     assert (answer.json().get("type") == "error") == (api == "messages")
+
+
+SPOILT = {"garbage": "error", "whole": "response.completed"}
+
+
+@pytest.mark.parametrize("how", SPOILT)
+def test_an_upstream_that_streams_badly_is_told_well(native: Native, how: str) -> None:
+    native.spoils = how
+    with proxied(native, apis=["chat"]) as http:
+        stream = http.post("/v1/responses", json={**ONCE["responses"], "stream": True}, headers=KEY)
+        events = events_of(stream.content)
+        other = http.post("/v1/messages", json={**ONCE["messages"], "stream": True}, headers=KEY)
+    assert SPOILT[how] in [event["type"] for event in events]
+    assert misplaced_events(events) == []
+    assert ("error" if how == "garbage" else "message_stop") == events_of(other.content)[-1]["type"]
+
+
+@pytest.mark.parametrize("how", ["events", "nonsense"])
+def test_an_upstream_that_answers_otherwise_than_asked_is_told_well(native: Native, how: str) -> None:
+    native.spoils = how
+    with proxied(native, apis=["chat"]) as http:
+        answers = [http.post(f"/v1/{api}", json=ONCE[api], headers=KEY) for api in ("responses", "messages")]
+    assert [answer.status_code for answer in answers] == [200 if how == "events" else 502] * 2
+    assert all((ANSWER in answer.text) == (how == "events") for answer in answers)
 
 
 def test_what_never_reaches_the_pipeline_is_told_in_the_apis_shape(native: Native) -> None:

@@ -71,6 +71,13 @@ def test_instructions_are_one_message_at_the_beginning() -> None:
     )
 
 
+@pytest.mark.parametrize(("dialect", "role"), [("kimi", "system"), ("openai", "developer")])
+def test_a_developer_is_known_where_there_are_some(dialect: str, role: str) -> None:
+    request = responses(input=[{"role": "user", "content": "Hi"}, {"role": "developer", "content": "Be brief"}])
+    body = apis.chat_body(request, None, tools=None, model=None, ask_usage=False, dialect=dialect)
+    assert [said["role"] for said in msgspec.json.decode(body)["messages"]] == ["user", role]
+
+
 def test_an_unchanged_body_is_the_clients_and_another_model_changes_nothing_else() -> None:
     request = messages()
     assert apis.native_body(request, None, None) == request.origin.raw

@@ -1,9 +1,11 @@
 """Bodies of other APIs, opened; what an origin tells of itself."""
 
+from typing import Any
+
 import pytest
 
 from proxy.errors import BadRequest, InvalidJson
-from proxy.protocol.origin import MOST_MODEL, Origin, elements, opened
+from proxy.protocol.origin import MOST_MODEL, Origin, elements, opened, told_result
 from proxy.protocol.responses.request import parse
 
 
@@ -46,3 +48,20 @@ def test_an_origin_tells_what_it_goes_on_from(more: bytes, previous: str, is_kep
     origin = parse(b'{"model":"m","input":"x"%b}' % more).origin
     assert isinstance(origin, Origin)
     assert (origin.previous, origin.is_kept, origin.given) == (previous, is_kept, b'"x"')
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ("found", "found"),
+        ([{"type": "text", "text": "a"}, {"type": "text", "text": "b"}], "a\nb"),
+        (
+            [{"type": "text", "text": "a"}, {"type": "image_url"}],
+            [{"type": "text", "text": "a"}, {"type": "image_url"}],
+        ),
+        ([], ""),
+        (None, ""),
+    ],
+)
+def test_a_result_of_texts_alone_is_one_string(content: Any, told: Any) -> None:
+    assert told_result(content) == told

@@ -13,7 +13,7 @@ import msgspec
 
 from proxy.errors import BadRequest
 from proxy.protocol.message import ChatCompletionMessage, chat_message
-from proxy.protocol.origin import elements
+from proxy.protocol.origin import elements, told_result
 from proxy.types import Json, Message
 
 _encode = msgspec.json.Encoder().encode
@@ -127,9 +127,7 @@ def _user(blocks: Sequence[_Block], role: str) -> tuple[list[ChatCompletionMessa
 
 def _result(more: Mapping[str, Json]) -> Json:
     content = more.get("content", "")
-    if isinstance(content, list):
-        return [_part(part) for part in content]
-    return content if isinstance(content, str) else ""
+    return told_result([_part(part) for part in content] if isinstance(content, list) else content)
 
 
 def _part(block: Json) -> Json:

@@ -15,6 +15,7 @@ import msgspec
 from proxy.errors import BadRequest
 from proxy.protocol.chat import INSTRUCTIONS
 from proxy.protocol.message import ChatCompletionMessage, chat_message
+from proxy.protocol.origin import told_result
 from proxy.types import Json, Message
 
 # Reasoning that the proxy has handed out itself, readable to it alone: base64 of the text behind this.
@@ -101,7 +102,7 @@ def _given(item: Mapping[str, Json], kind: str, raw: bytes, calls: Collection[st
         call = str(item.get("call_id"))
         if call not in calls:
             raise BadRequest(f"No tool call found for function call output with call_id {call[:100]}.", param="input")
-        data = {"role": "tool", "tool_call_id": call, "content": _content(item.get("output"))}
+        data = {"role": "tool", "tool_call_id": call, "content": told_result(_content(item.get("output")))}
     else:
         return None
     return chat_message(_encode(data), data, span=raw)

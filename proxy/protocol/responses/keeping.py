@@ -11,7 +11,7 @@ from proxy.protocol.responses.request import own_items
 from proxy.types import Json
 
 KEY = "response:"  # begins the key of a kept response
-LONGEST = 2_000  # responses in a chain
+LONGEST = 1_000  # responses in a chain
 
 _encode = msgspec.json.Encoder().encode
 
