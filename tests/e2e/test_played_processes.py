@@ -1,6 +1,7 @@
 """Two processes over one storage, and models of one session that call memory's tools in both at once: what they write
 stays, messages have the same ids, and what a killed process had begun is done once."""
 
+import asyncio
 import json
 import threading
 from collections import Counter
@@ -12,6 +13,7 @@ from typing import Any
 
 import httpx
 import pytest
+from starlette.types import Receive, Scope, Send
 
 from tests.e2e.running import CHAT, Proxy, run_proxy
 from tests.looping import run_upstream
@@ -22,13 +24,32 @@ pytestmark = pytest.mark.long
 
 Json = Any
 ROUNDS = 20
+TAG = "x-together"
 SESSION = {"x-olvido-session": "shared"}
 DESK = {"session": "shared"}
 
 
+class Together(Obedient):
+    """Answers none of two requests with the same tag before both are there: then both have begun."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._gates: dict[bytes, asyncio.Event] = {}
+        self._there: Counter[bytes] = Counter()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if tag := dict(scope.get("headers", ())).get(TAG.encode()):
+            gate = self._gates.setdefault(tag, asyncio.Event())
+            self._there[tag] += 1
+            if self._there[tag] > 1:
+                gate.set()
+            await gate.wait()
+        await super().__call__(scope, receive, send)
+
+
 @pytest.fixture(scope="module")
 def upstream() -> Iterator[Obedient]:
-    with run_upstream(Obedient()) as running:
+    with run_upstream(Together()) as running:
         yield running
 
 
@@ -46,10 +67,11 @@ def proxies(upstream: Obedient, tmp_path: Path) -> Iterator[list[Proxy]]:
         yield [stack.enter_context(run_proxy(settings, folder)) for folder in folders]
 
 
-def ask(proxy: Proxy, talk: list[Json], *calls: tuple[str, Json]) -> Json:
+def ask(proxy: Proxy, talk: list[Json], *calls: tuple[str, Json], tag: str = "") -> Json:
     """The answer's message."""
     asked = {"model": "m", "messages": talk}
-    answer = proxy.http.post(CHAT, json=asked, headers={**SESSION, CALLS: json.dumps(calls)}).raise_for_status()
+    headers = {**SESSION, CALLS: json.dumps(calls), **({TAG: tag} if tag else {})}
+    answer = proxy.http.post(CHAT, json=asked, headers=headers).raise_for_status()
     return answer.json()["choices"][0]["message"]
 
 
@@ -88,7 +110,7 @@ def test_no_edit_of_two_that_are_made_at_once_is_lost(proxies: list[Proxy], upst
     def asks(at: int, round_: int) -> None:
         question = {"role": "user", "content": f"question {round_} of {at}"}
         save = ("save_to_disk", {"file_name": f"{round_}.md", "content": f"said by {at}"})
-        ask(proxies[at], [*talk, question], save)
+        ask(proxies[at], [*talk, question], save, tag=f"round {round_}")
 
     for round_ in range(ROUNDS):
         at_once(partial(asks, 0, round_), partial(asks, 1, round_))
