@@ -70,6 +70,39 @@ class Tasks:
         return len(late)
 
 
+class Repeating:
+    """Work that is done again and again, `seconds` apart, in a task of its own each time: in between there is nothing
+    that would have to be drained. A failure is logged, and the next time is not put off by it."""
+
+    def __init__(self, tasks: Tasks, work: Callable[[], Coroutine[Any, Any, None]], seconds: float, name: str) -> None:
+        self._tasks = tasks
+        self._work = work
+        self._seconds = seconds
+        self._name = name
+        self._timer: asyncio.TimerHandle | None = None
+        self._is_stopped = False
+
+    def start(self, after: float = 0.0) -> None:
+        """Begins, after so many seconds."""
+        self._timer = asyncio.get_running_loop().call_later(after, self._begin)
+
+    def stop(self) -> None:
+        """Ends it; work that is under way comes to its end."""
+        self._is_stopped = True
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _begin(self) -> None:
+        self._tasks.spawn(self._once(), name=self._name)
+
+    async def _once(self) -> None:
+        try:
+            await self._work()
+        finally:
+            if not self._is_stopped:
+                self.start(self._seconds)
+
+
 class Noted(Protocol):
     """The trace of a request, as far as attempts and records are noted in it."""
 

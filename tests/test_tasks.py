@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from proxy.errors import BadRequest, OlvidoError
-from proxy.tasks import INLINE_BYTES, Attempts, FairQueue, Offload, Tasks, in_place, in_slices, within
+from proxy.tasks import INLINE_BYTES, Attempts, FairQueue, Offload, Repeating, Tasks, in_place, in_slices, within
 from tests.builders import Executor
 
 
@@ -448,3 +448,25 @@ async def test_a_turn_that_is_not_wanted_any_more_goes_to_the_next() -> None:
     assert order == "d"
     await asking("e")
     assert order == "de"
+
+
+async def test_repeated_work_leaves_nothing_to_drain_in_between_and_outlives_its_failures() -> None:
+    tasks, is_enough = Tasks(), asyncio.Event()
+    times = 0
+
+    async def work() -> None:
+        nonlocal times
+        times += 1
+        if times == 3:
+            is_enough.set()
+        raise ValueError("not this time")
+
+    repeated = Repeating(tasks, work, 0.0, "look")
+    repeated.start()
+    await is_enough.wait()
+    repeated.stop()
+    assert await tasks.drain(5.0) == 0
+    done = times
+    for _ in range(5):
+        await asyncio.sleep(0)
+    assert (times, len(tasks)) == (done, 0)

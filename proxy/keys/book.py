@@ -5,7 +5,6 @@ them if so: what is revoked is refused within a second everywhere, and no reques
 is away, what is known goes on to hold.
 """
 
-import asyncio
 import logging
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -17,7 +16,7 @@ from proxy.errors import Conflict
 from proxy.keys.making import hash_of, made, new_key, tenant_of
 from proxy.storage.base import StorageError
 from proxy.storage.keys import KeyStore, Version
-from proxy.tasks import Tasks
+from proxy.tasks import Repeating, Tasks
 from proxy.types.keys import ApiKey, Limits, TenantName
 
 log = logging.getLogger(__name__)
@@ -55,7 +54,7 @@ class KeyBook:
         self._by_tenant: Mapping[str, ApiKey] = {}
         self.limits_any = False  # some key has a limit
         self._used: dict[str, float] = {}
-        self._looking: asyncio.Task[None] | None = None
+        self._looking: Repeating | None = None
         self._fill(())
 
     # --- whose a request is ---
@@ -147,19 +146,18 @@ class KeyBook:
     def start(self, tasks: Tasks) -> None:
         """Begins to look, where others may change keys."""
         if self._store is not None and self._looking is None:
-            self._looking = tasks.spawn(self._keep_looking(), name="keys")
+            self._looking = Repeating(tasks, self._look_again, LOOK, "keys")
+            self._looking.start()
 
     def stop(self) -> None:
         """Ends it."""
         if self._looking is not None:
-            self._looking.cancel()
+            self._looking.stop()
             self._looking = None
 
-    async def _keep_looking(self) -> None:
-        while True:
-            with suppress(StorageError):  # which whoever writes and reads tells
-                await self.look()
-            await asyncio.sleep(LOOK)
+    async def _look_again(self) -> None:
+        with suppress(StorageError):  # which whoever writes and reads tells
+            await self.look()
 
     def _fill(self, created: Sequence[ApiKey]) -> None:
         self._created = created

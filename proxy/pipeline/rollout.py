@@ -5,7 +5,6 @@ A conversation is looked at after a request of it that was dearer than pass-thro
 returned is kept with its scope, and leaves the database as its requests leave the ledger.
 """
 
-import asyncio
 import logging
 import time
 from collections.abc import Callable
@@ -18,7 +17,7 @@ from proxy.lru import Lru
 from proxy.storage.base import Accounts, StorageError
 from proxy.storage.erasures import base_of
 from proxy.storage.returns import ReturnStore
-from proxy.tasks import Tasks
+from proxy.tasks import Repeating, Tasks
 from proxy.types import Directives, Identity, LedgerRow
 
 log = logging.getLogger(__name__)
@@ -55,7 +54,7 @@ class Rollout:
         self._is_configured = bool(settings.rules) or settings.canary < 1
         self._returned: Lru[tuple[str, str], str] = Lru(MOST)
         self._newest = 0
-        self._looking: asyncio.Task[None] | None = None
+        self._looking: Repeating | None = None
 
     @property
     def applies(self) -> bool:
@@ -122,16 +121,15 @@ class Rollout:
         with suppress(StorageError):
             await self.look()
         if self._is_shared and self._store.keeps:
-            self._looking = self._tasks.spawn(self._keep_looking(), name="rollout")
+            self._looking = Repeating(self._tasks, self._look_again, LOOK, "rollout")
+            self._looking.start(LOOK)
 
     def stop(self) -> None:
         """Ends it."""
         if self._looking is not None:
-            self._looking.cancel()
+            self._looking.stop()
             self._looking = None
 
-    async def _keep_looking(self) -> None:
-        while True:
-            await asyncio.sleep(LOOK)
-            with suppress(StorageError):
-                await self.look()
+    async def _look_again(self) -> None:
+        with suppress(StorageError):
+            await self.look()

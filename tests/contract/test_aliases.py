@@ -52,7 +52,7 @@ async def test_a_scope_has_the_name_that_it_was_given_last(name: str, tmp_path: 
         assert await aliases.all() == {}
         await aliases.put("a/", "the shop")
         await aliases.put("b/ana", "Ana's “laptop”")
-        await aliases.put("nobody/", "of whom nothing is kept")
+        await aliases.put("of-nobody-ever/", "of whom nothing is kept")
         assert await aliases.all() == {"a/": "the shop", "b/ana": "Ana's “laptop”"}
         await aliases.put("a/", "the other shop")
         await aliases.put("b/ana", "")
