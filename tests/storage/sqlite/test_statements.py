@@ -32,8 +32,9 @@ STATEMENTS = {
     for name, text in texts(value, f"{module.__name__}.{constant}")
 }
 TABLES = "archive|archive_links|contents|facts|known|ledger|links|path_states|rollups|scopes|session_sums|sessions"
-# The first ones by number are all that is looked at.
+# The first ones by number are all that is looked at; of a tenant, until there are enough.
 LIMITED = {
+    "proxy.storage.sqlite.contents.RECENT tenant", "proxy.storage.sqlite.contents.STATEMENTS recent tenant",
     "proxy.storage.sqlite.contents.FIRST", "proxy.storage.sqlite.contents.RECENT everybody",
     "proxy.storage.sqlite.contents.STATEMENTS recent everybody", "proxy.storage.sqlite.expiry.EXPIRED_ROWS",
     "proxy.storage.sqlite.accounts.ROWS everybody", "proxy.storage.sqlite.accounts.STATEMENTS rows everybody",
