@@ -35,4 +35,4 @@ class DatabaseAliases(Store):
                 self._statements.put if alias else self._statements.remove, {"scope": scope, "alias": alias}
             )
 
-        await carried_out(self._database.writer, step, kind=LEDGER, scope=scope)
+        await carried_out(self._database.writer, step, kind=LEDGER)  # of no scope: PostgreSQL would make one
