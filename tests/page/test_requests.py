@@ -172,8 +172,12 @@ def test_a_scope_can_be_named(page: Page, proxy: Open, talked: Talked) -> None:
         json={"model": "demo-chat", "messages": [{"role": "user", "content": "I am Ana"}]},
         headers={"x-olvido-user": "ana"},
     ).raise_for_status()
-    eventually(lambda: len(proxy.api("scopes")["scopes"]) > 1)
-    (scope,) = [each["scope"] for each in proxy.api("scopes")["scopes"] if each["scope"].endswith("/ana")]
+
+    def named() -> list[str]:
+        return [each["scope"] for each in proxy.api("scopes")["scopes"] if each["scope"].endswith("/ana")]
+
+    eventually(lambda: bool(named()))
+    (scope,) = named()
     page.open("#/sessions", ready="tbody tr")
     page.tab.select_option("#scope", scope)
     for name in ("The shop in Rosario", ""):
