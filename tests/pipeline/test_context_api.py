@@ -312,7 +312,7 @@ def test_refusals_are_in_openais_shape(client: Client) -> None:
 def test_the_types_are_told(client: Client) -> None:
     answer = client.http.get(f"{client.url}/olvido/openapi.yaml")
     session = "/olvido/sessions/{session}"
-    told = {CONTEXT, f"{session}/end", f"{session}/reset", f"{session}/pins"}
+    told = {CONTEXT, *(f"{session}/{what}" for what in ("end", "reset", "pins", "report"))}
     assert yaml.safe_load(answer.text)["paths"].keys() == told
 
 
