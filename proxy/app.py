@@ -61,13 +61,16 @@ class Application(Starlette):
         return self.router
 
 
-def create_app(config: Config, worker: Worker | None = None) -> Starlette:
+def create_app(config: Config, worker: Worker | None = None, *, patience: float = 1.0) -> Starlette:
     """Returns the proxy as an ASGI application. Its parts are built when the server starts it, as `app.state.services`
-    and `app.state.admin`. `worker`: None for a process that serves alone."""
+    and `app.state.admin`. `worker`: None for a process that serves alone. `patience`: factor of the deadlines of all
+    stages."""
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        app.state.services = services = await build(config, run_time=None if worker is None else worker.folder)
+        app.state.services = services = await build(
+            config, run_time=None if worker is None else worker.folder, patience=patience
+        )
         siblings = admin.siblings_of(services, worker)
         app.state.admin = Admin.of(services, siblings)
         app.state.contexts = ContextReader(services)

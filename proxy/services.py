@@ -35,6 +35,7 @@ from proxy.memory.learn import Learner, Obedience
 from proxy.memory.library import Library
 from proxy.memory.vectors import VectorQueue
 from proxy.memory.warming import warm
+from proxy.observe.ledger import DEADLINE as TOTALS_DEADLINE
 from proxy.observe.ledger import KeyAccounts, LedgerTotals
 from proxy.observe.metrics import Metrics
 from proxy.observe.totals import ledger_name
@@ -74,9 +75,11 @@ async def build(
     encoding: Callable[[], tiktoken.Encoding] = load_tokenizer,
     writing: WriterLimits | None = None,
     run_time: Path | None = None,
+    patience: float = 1.0,
 ) -> Services:
     """Returns all services, opened and started. `run_time`: a folder that this process shares with other workers.
-    Raises StorageError if the storage folder can't be used, and OSError or ValueError if the token ranks can't."""
+    `patience`: factor of the deadlines of all stages. Raises StorageError if the storage folder can't be used, and
+    OSError or ValueError if the token ranks can't."""
     executor = ThreadPoolExecutor(CPU_THREADS, thread_name_prefix="cpu")
     counter = TokenCounter(await asyncio.get_running_loop().run_in_executor(executor, encoding))
     tasks = Tasks()
@@ -99,6 +102,7 @@ async def build(
         executor=executor,
         tasks=tasks,
         metrics=metrics,
+        patience=patience,
         tracing=_tracing(config, metrics),
     )
     with suppress(StorageError):  # it is tried again
@@ -391,6 +395,7 @@ def compose(  # noqa: PLR0913, PLR0915 (the parts that are opened elsewhere; eac
             tasks,
             ledger_name(storage.secret),
             KeyAccounts(keys, storage.keys) if keys.checks else None,
+            deadline=TOTALS_DEADLINE * patience,
         ),
         answered=answered,
         chains=Chains(),

@@ -70,7 +70,7 @@ def _closed(text: str, at: int) -> int:
 def asked() -> dict[str, str]:
     """Every panel's expression, and every rule's, by where it stands."""
     recorded = {rule["record"]: rule["expr"] for rule in rules() if "record" in rule}
-    told = {f"rule {name}": " ".join(expression.split()) for name, expression in recorded.items()}
+    told = {f"rule {name}": _widened(" ".join(expression.split())) for name, expression in recorded.items()}
     for where, expression in expressions().items():
         if any(where.startswith(f"{name}: ") for name, _ in panels()) and where not in UNANSWERED:
             told[where] = filled(expression)
@@ -79,6 +79,13 @@ def asked() -> dict[str, str]:
         for where, expression in told.items()
         if not any(part in expression for part in _RESTLESS) and where.removeprefix("rule ") not in UNANSWERED
     }
+
+
+def _widened(expression: str) -> str:
+    """The expression over an hour in place of five minutes, which a burst outlasts where the machine is busy."""
+    return (
+        expression.replace("[5m]", "[1h]").replace("offset 5m", "offset 1h").replace("time() - 300)", "time() - 3600)")
+    )
 
 
 @dataclass(slots=True)
