@@ -55,9 +55,7 @@ def test_rates_that_machines_count_apart_are_told_where_they_stand(
 
 def test_of_a_file_with_mistakes_they_are_told_and_nothing_else(tmp_path: Path) -> None:
     path = tmp_path / "olvido.yaml"
-    path.write_text(
-        "storage: {kind: postgres, url: '${DB}'}\nlimits: {keys: {requests_per_minute: 5}}\nx: 1\n"
-    )
+    path.write_text("storage: {kind: postgres, url: '${DB}'}\nlimits: {keys: {requests_per_minute: 5}}\nx: 1\n")
     found = checked(path, ENVIRON)
     assert found.problems
     assert found.cautions == ()
