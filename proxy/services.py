@@ -41,6 +41,7 @@ from proxy.observe.metrics import Metrics
 from proxy.observe.totals import ledger_name
 from proxy.observe.tracing import Tracing
 from proxy.pipeline import Services, limits
+from proxy.pipeline.answered_scopes import AnsweredScopes
 from proxy.pipeline.commanding import Commander
 from proxy.pipeline.desk import Desks
 from proxy.pipeline.ending_sessions import Ends, Listener, OnEnd, to_all
@@ -48,7 +49,7 @@ from proxy.pipeline.ledger import Keeper
 from proxy.pipeline.memory_model import UpstreamMemoryModel
 from proxy.pipeline.mirror import Mirror
 from proxy.pipeline.own_requests import OwnRequests, UpstreamJudge, Verifier
-from proxy.pipeline.record import AnsweredScopes, Keep, Recorder
+from proxy.pipeline.record import Keep, Recorder
 from proxy.pipeline.rollout import Rollout
 from proxy.pipeline.unmanaged import Unmanaged
 from proxy.protocol.chat import Chains
