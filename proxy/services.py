@@ -30,7 +30,7 @@ from proxy.files.serving import Files
 from proxy.http.access import Authenticator, OriginPolicy
 from proxy.keys.book import KeyBook
 from proxy.keys.limiting import Limiter
-from proxy.memory.facts import Decay
+from proxy.memory.ageing import decay
 from proxy.memory.learn import Learner, Obedience
 from proxy.memory.library import Library
 from proxy.memory.vectors import VectorQueue
@@ -317,8 +317,8 @@ def compose(  # noqa: PLR0913, PLR0915 (the parts that are opened elsewhere; eac
             erasures.on_erased(part.drop)
     commander = None
     if config.memory.commands:
-        decay = Decay(config.memory.unconfirmed_after, config.memory.stale_after, config.memory.drop_low_after)
-        commander = Commander(library, obedience, learner, answered, shared.open_turns, decay, archives_all=is_on)
+        ageing = decay(config.memory)
+        commander = Commander(library, obedience, learner, answered, shared.open_turns, ageing, archives_all=is_on)
     planner = Planner(
         config,
         counter=counter,

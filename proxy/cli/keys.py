@@ -24,7 +24,7 @@ from proxy.config.settings import Name
 from proxy.errors import Conflict
 from proxy.keys.book import KeyBook
 from proxy.keys.spending import days_of
-from proxy.memory.edits import moment, plain
+from proxy.memory.showing import moment, plain
 from proxy.storage.base import StorageError
 from proxy.storage.keys import KeyStore
 from proxy.types.keys import ApiKey, KeySums, Limits

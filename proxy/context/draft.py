@@ -13,8 +13,8 @@ from proxy.context.shortening import Count
 from proxy.conversation.progress import Case, Progress, memory_head
 from proxy.desk.marking import NO_CHANGES, Changes
 from proxy.desk.planned import DeskInput
+from proxy.memory.ageing import Decay
 from proxy.memory.current import render
-from proxy.memory.facts import Decay
 from proxy.memory.shelf import Notes
 from proxy.protocol.chat import INSTRUCTIONS
 from proxy.types import BreakEven, Excerpt, Fact, Fold, Message, TurnDigest, VolatileBlock

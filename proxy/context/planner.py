@@ -25,8 +25,8 @@ from proxy.conversation.progress import PURPOSES, Case, Purpose, VectorsNeeded, 
 from proxy.desk.planned import DeskInput
 from proxy.embedding import EmbeddingUnavailable
 from proxy.lru import Lru
+from proxy.memory.ageing import Decay, decay
 from proxy.memory.current import read_new
-from proxy.memory.facts import Decay
 from proxy.memory.library import Library
 from proxy.memory.shelf import Shelf
 from proxy.memory.vectors import VectorQueue
@@ -118,10 +118,12 @@ class Planner:
     on_compressed: Callable[[], object] = lambda: None  # the metric of prompts that turns have left
     _counted: RememberedCount = field(init=False)
     _shortened: Lru[tuple[bytes, int], Message] = field(init=False)  # by link and tokens
+    _decay: Decay = field(init=False)
 
     def __post_init__(self) -> None:
         self._counted = RememberedCount(self.counter.text)
         self._shortened = Lru(MOST_SHORTENED)
+        self._decay = decay(self.config.memory)
 
     async def plan(
         self,
@@ -323,7 +325,7 @@ class Planner:
             role=settings.role,
             count=self._counted,
             cap=lambda index: self._capped(case, index, in_place=is_here),
-            decay=Decay(settings.unconfirmed_after, settings.stale_after, settings.drop_low_after),
+            decay=self._decay,
             profile=asked.profile,
             desk=desk,
             desk_limit=None if desk is None or desk.limit is None else desk.limit / max(1.0, asked.factor),
