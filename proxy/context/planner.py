@@ -17,6 +17,7 @@ from typing import TypeVar, cast
 from proxy.config import Config, Upstream, price_for
 from proxy.config.profiles import Profile
 from proxy.context import desk_plans, economics, shortening
+from proxy.context.caching import caching
 from proxy.context.draft import PlanContext, TooMuch
 from proxy.context.rollout import weaker
 from proxy.context.volatile import read_question, recollect
@@ -29,6 +30,7 @@ from proxy.memory.current import read_new
 from proxy.memory.library import Library
 from proxy.memory.shelf import Shelf
 from proxy.memory.vectors import VectorQueue
+from proxy.protocol import apis
 from proxy.protocol.dialects import DIALECTS, violations
 from proxy.storage.shared import Calibrations
 from proxy.storage.shared.local import MOST_IDLE
@@ -306,11 +308,19 @@ class Planner:
         shows_none = self.calibrations.caches.shows_none(upstream.name, request.model)
         cache = economics.NO_CACHE if shows_none else known
         idle = now - state.at if state else (0.0 if case.was_seen else float("inf"))
+        is_native = apis.has_native(request.origin, upstream.spoken)
         context = PlanContext(
             now=now,
             session=identity.session,
             is_private=identity.private,
-            rates=economics.rates(price, cache, idle=idle),
+            caching=caching(
+                price,
+                cache,
+                request.origin.breakpoints if request.origin is not None and is_native else None,
+                idle=idle,
+                prefix=case.overhead + so_far.preamble_tokens,
+                may_set=upstream.breakpoints == "ours",
+            ),
             limit=asked.limit,
             role=settings.role,
             count=self._counted,

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from proxy.config.profiles import BUILT_IN, Profile
 from proxy.context import planning, shortening
+from proxy.context.caching import Caching
 from proxy.context.draft import Memory, PlanContext
 from proxy.context.economics import Rates
 from proxy.conversation.progress import Case, Progress, pack, progress, unpack
@@ -95,11 +96,13 @@ def context(
     now: float = NOW,
     session: str = "s",
     is_private: bool = True,
+    caching: Caching | None = None,
 ) -> PlanContext:
     def cap(index: int) -> Message:
         return shortening.cap_message(of.messages[index], of.profile.window.answer_tokens, counter.text)
 
-    return PlanContext(now, session, is_private, rates, limit, role, counter.text, cap, Decay())
+    caching = caching or Caching(rates, rates)
+    return PlanContext(now, session, is_private, caching, limit, role, counter.text, cap, Decay())
 
 
 @dataclass(frozen=True, slots=True)
