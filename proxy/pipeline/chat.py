@@ -70,9 +70,6 @@ INTENT_DEADLINE = 0.5  # an answer from the upstream begins in about as long
 DESK_DEADLINE = 2.0
 PLAN_DEADLINE = 2.0
 
-# Of a request that passes as it came.
-AS_IT_CAME = Directives(mode="off", lookup=False, store=False, remember=False)
-
 BYTES_PER_TOKEN = 4  # estimate for a body whose messages can't be read
 
 
@@ -140,7 +137,7 @@ def _within_api(request: ChatRequest, directives: Directives, upstream: Upstream
     if origin is None:
         return directives
     if apis.has_native(origin, upstream.config.spoken):
-        return AS_IT_CAME if origin.hands_off else directives
+        return _as_it_came(directives) if origin.hands_off else directives
     if origin.foreign:
         raise BadRequest(
             f"'{origin.foreign}' is not available: upstream {upstream.name!r} has no such API, and chat completions, "
@@ -148,6 +145,11 @@ def _within_api(request: ChatRequest, directives: Directives, upstream: Upstream
             param=origin.foreign,
         )
     return directives
+
+
+def _as_it_came(directives: Directives) -> Directives:
+    """Returns the directives of a request that passes as it came. Who asks, and in which session, stays as told."""
+    return replace(directives, mode="off", lookup=False, store=False, remember=False, opted_in=False, tools=None)
 
 
 async def _from_upstream(context: RequestContext, miss: ReuseMiss) -> Answer:
@@ -177,7 +179,7 @@ async def _from_upstream(context: RequestContext, miss: ReuseMiss) -> Answer:
 async def _pass_on(context: RequestContext) -> Answer:
     """Forwards, unchanged, a body that we can't read and an upstream might: nothing is reused, nothing learnt."""
     incoming, request, said = context.incoming, context.request, context.directives
-    context.directives = AS_IT_CAME
+    context.directives = _as_it_came(said)
     scope = identify.scope_of(incoming, request, said)
     work = context.services.answered.has(scope.id)
     is_answered = await context.attempts.run("identify", work, fallback=False, deadline=IDENTIFY_DEADLINE)
@@ -444,7 +446,8 @@ async def _plan(context: RequestContext, desk: OpenDesk | None) -> Plan:
         work = planner.plan(context.incoming, context.request, context.identity, context.directives, upstream, told)
     planned = await context.attempts.run("plan", work, fallback=fallback, deadline=PLAN_DEADLINE)
     origin = context.request.origin
-    if origin is not None and origin.hands_off and context.directives is AS_IT_CAME:
+    spoken = context.route.upstream.config.spoken
+    if origin is not None and origin.hands_off and apis.has_native(origin, spoken):
         return replace(planned, reason=f"hands_off={origin.hands_off.partition(':')[0]}")
     return rollout.told(planned, context.directives.held)
 

@@ -170,15 +170,17 @@ def has_native(origin: RequestOrigin | None, apis: Sequence[ApiName]) -> bool:
 
 
 def native_body(request: ChatRequest, messages: Sequence[Message] | None, model: str | None) -> bytes | None:
-    """Returns the body in the API that the client has used, with these messages and this model in place of the client's
-    (None: its own). None where signed reasoning would be sent without the bytes that its signature is about."""
+    """Returns the body in the API that the client has used, with these messages and this model; None: the request's
+    own. None where signed reasoning would be sent without the bytes that its signature is about."""
     assert isinstance(request, ChatCompletionRequest)
     origin = request.origin
     assert isinstance(origin, Origin)
-    if messages is None and model is None and not origin.chain:
-        return origin.raw
     if messages is not None and has_broken_seal(messages):
         return None
+    if messages is None and request.is_rewritten:
+        messages = request.messages  # with the history of a session, or without commands
+    if messages is None and model is None and not origin.chain:
+        return origin.raw
     return APIS[origin.api].written(origin, messages, model)
 
 
