@@ -25,8 +25,9 @@ from dataclasses import dataclass, field, replace
 
 from proxy.conversation.progress import open_turn
 from proxy.memory.commands import Order, commands, mark
+from proxy.memory.ingesting import Answered, Ingested, begins, read, restated
 from proxy.memory.library import Library
-from proxy.memory.shelf import Answered, Ingested, Shelf, begins, read, restated
+from proxy.memory.shelf import Shelf
 from proxy.storage.pending import BEGUN
 from proxy.storage.shared import OpenTurns
 from proxy.tasks import Attempts, FairQueue, Tasks, in_place, in_slices

@@ -18,7 +18,7 @@ from proxy.conversation.progress import pack, unpack
 from proxy.lru import Lru
 from proxy.memory import beside, shelving
 from proxy.memory.commands import Order, Orders, mark
-from proxy.memory.facts import reunited
+from proxy.memory.reuniting import reunited
 from proxy.memory.shelf import Shelf
 from proxy.memory.watching import Beside, MemoryWatch, Unwatched
 from proxy.storage.base import ContentStore, ForeignWrites, StorageError, none_foreign

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proxy.context.planner import Planner
+from proxy.memory import ingesting as reading
 from proxy.memory import learn
-from proxy.memory import shelf as reading
 from proxy.memory.commands import commands, ordered
 from proxy.memory.extract import extract
 from proxy.memory.learn import QUEUED_AT_ONCE, Learner
