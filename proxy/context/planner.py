@@ -161,7 +161,7 @@ class Planner:
         found = None
         if identity.is_answered:
             with self._loading(identity):
-                await self.library.index(identity.memory, shelf)
+                await self.library.indexes.read(identity.memory, shelf)
                 found = await self._loaded(request, identity, counted)
         lacks: frozenset[Purpose] = PURPOSES if self.vectors.is_ready else frozenset()
         if not (identity.is_answered and directives.remember):
@@ -183,7 +183,7 @@ class Planner:
         """Returns the state of the conversation before this request, and its number of messages; None if unknown."""
         read: list[ContextRead] = []
         is_new = identity.session_source == "new"
-        found = await self.library.state(identity.memory, identity.chain, is_new=is_new, on_read=read.append)
+        found = await self.library.paths.last(identity.memory, identity.chain, is_new=is_new, on_read=read.append)
         for place in read:
             self.on_read(place)
         if "database" in read:

@@ -2,7 +2,9 @@
 
 Storage and background work:
 
-    library.py        the memory of all scopes, cached over storage
+    library.py        the memory of all scopes, cached over storage; forgetting
+    indexing.py       for it: how the index of a scope is read, and stored
+    states.py         for it: the states of conversations
     shelf.py          the memory of one scope
     ingesting.py      the reading of an answered request for what is new to it
     shelving.py       the memory of a large scope as bytes, for processes that have not served it yet

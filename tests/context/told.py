@@ -12,7 +12,7 @@ from proxy.context.draft import Memory, PlanContext
 from proxy.context.economics import Rates
 from proxy.conversation.progress import Case, Progress, pack, progress, unpack
 from proxy.memory.ageing import Decay
-from proxy.memory.library import STEPS_BACK
+from proxy.memory.states import STEPS_BACK
 from proxy.protocol.chat import chain_of
 from proxy.tokens import Counter
 from proxy.types import Excerpt, Fact, Fates, Message, PathState, Plan, Summary, Vector
