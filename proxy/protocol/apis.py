@@ -20,13 +20,14 @@ from proxy.protocol.message import instruction
 from proxy.protocol.messages import output as messages_output
 from proxy.protocol.messages import request as messages_request
 from proxy.protocol.messages.blocks import has_broken_seal
+from proxy.protocol.messages.bodies import with_tools
 from proxy.protocol.messages.reading import MessageReader
 from proxy.protocol.origin import Origin
 from proxy.protocol.request import with_changes, without
 from proxy.protocol.responses import output as responses_output
 from proxy.protocol.responses import request as responses_request
 from proxy.protocol.responses.reading import ResponseReader
-from proxy.types import Answer, ApiName, ChatRequest, Json, Message, RequestOrigin, Usage
+from proxy.types import Answer, ApiName, ChatRequest, Json, Message, Repeats, RequestOrigin, Usage
 
 _MAX_TOKENS = MappingProxyType({"max_tokens": "max_completion_tokens"})  # as OpenAI's newer models want it
 
@@ -60,7 +61,7 @@ class Reader(Protocol):
     def completion(self) -> dict[str, Any]: ...  # noqa: D102
 
 
-Writer = Callable[[Origin, Sequence[Message] | None, str | None], bytes]
+Writer = Callable[[Origin, Sequence[Message] | None, str | None, Repeats | None], bytes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,9 +170,20 @@ def has_native(origin: RequestOrigin | None, apis: Sequence[ApiName]) -> bool:
     return origin is None or origin.api in apis
 
 
-def native_body(request: ChatRequest, messages: Sequence[Message] | None, model: str | None) -> bytes | None:
+def native_body(
+    request: ChatRequest,
+    messages: Sequence[Message] | None,
+    model: str | None,
+    repeats: Repeats | None = None,
+    *,
+    tools: Sequence[Json] = (),
+    has_memory: bool = False,
+) -> bytes | None:
     """Returns the body in the API that the client has used, with these messages and this model in place of the client's
-    (None: its own). None where signed reasoning would be sent without the bytes that its signature is about."""
+    (None: its own), and with breakpoints where it needs some. None where signed reasoning would be sent without the
+    bytes that its signature is about. `repeats`: what later requests repeat of these messages. `tools`: of ours, behind
+    the client's, as those of a chat completion; in the Messages API alone. `has_memory`: the provider has a memory tool
+    of its own."""
     assert isinstance(request, ChatCompletionRequest)
     origin = request.origin
     assert isinstance(origin, Origin)
@@ -179,7 +191,8 @@ def native_body(request: ChatRequest, messages: Sequence[Message] | None, model:
         return origin.raw
     if messages is not None and has_broken_seal(messages):
         return None
-    return APIS[origin.api].written(origin, messages, model)
+    body = APIS[origin.api].written(origin, messages, model, repeats)
+    return with_tools(body, tools, has_built_in=has_memory) if tools else body
 
 
 def chat_body(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import msgspec
 
 from proxy.errors import BadRequest, InvalidJson
-from proxy.types import ApiName, Json
+from proxy.types import ApiName, Breakpoints, Json
 
 _top_level = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _any = msgspec.json.Decoder()
@@ -28,6 +28,7 @@ class Origin:
     hands_off: str = ""  # why it is sent on only as it came; "": it may be rewritten
     foreign: str = ""  # the field, or part of one, that no chat completion can express; ""
     custom: frozenset[str] = frozenset()  # names of tools whose input is free text (Responses)
+    breakpoints: Breakpoints | None = None  # the client's; None: the provider caches without (all but Messages)
     chain: str = ""  # the response that it goes on from, of those that the proxy keeps (Responses)
 
     @property

@@ -4,7 +4,7 @@ A user's message with results of tools is several messages there: a result each,
 them. Each knows the bytes of its blocks. A message is *sealed* where it holds thinking that is signed: nothing in it
 may be rewritten, and it is written with its own bytes or not at all."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -12,12 +12,13 @@ from typing import Any
 import msgspec
 
 from proxy.errors import BadRequest
-from proxy.protocol.message import ChatCompletionMessage, chat_message
+from proxy.protocol.message import ChatCompletionMessage, chat_message, spanned
 from proxy.protocol.origin import elements, told_result
 from proxy.types import Json, Message
 
 _encode = msgspec.json.Encoder().encode
 _values = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_objects = msgspec.json.Decoder(list[dict[str, Any]])
 
 _THINKING = frozenset({"thinking", "redacted_thinking"})
 
@@ -145,14 +146,21 @@ def _part(block: Json) -> Json:
 # --- and back ---------------------------------------------------------------------------------------------------------
 
 
-def written(messages: Sequence[Message]) -> bytes:
-    """Returns messages as a JSON array of this API: the client's own blocks, and of messages that were changed, or come
-    from elsewhere, blocks that say the same. Results of tools and what the user says beside them are one message."""
+def spans(messages: Sequence[Message]) -> list[bytes]:
+    """Returns the blocks of each message, as a JSON array without its brackets: the client's own, and of messages that
+    were changed, or come from elsewhere, blocks that say the same."""
+    return [said.span or b",".join(map(_encode, _made(said))) for said in messages]
+
+
+def written(messages: Sequence[Message], of_each: Sequence[bytes] | None = None) -> bytes:
+    """Returns messages as a JSON array of this API. Results of tools and what the user says beside them are one
+    message. `of_each`: their blocks; None: as `spans` makes them."""
     parts: list[bytes] = []
     open_blocks: list[bytes] = []
-    for said, after in pairwise([*messages, None]):
+    told = spans(messages) if of_each is None else of_each
+    for (said, after), span in zip(pairwise([*messages, None]), told, strict=True):
         assert said is not None
-        open_blocks.append(said.span or b",".join(map(_encode, _made(said))))
+        open_blocks.append(span)
         if said.role == "tool" and after is not None and after.role in ("tool", "user"):
             continue
         role = "user" if said.role == "tool" else said.role
@@ -199,3 +207,15 @@ def _block(part: Json) -> Json:
 def has_broken_seal(messages: Sequence[Message]) -> bool:
     """True if a message holds reasoning that was signed, without the bytes that its signature is about."""
     return any(said.is_sealed and not said.span for said in messages)
+
+
+def are_signed(blocks: Iterable[Mapping[str, Json]]) -> bool:
+    """True if one of these blocks is thinking under a signature."""
+    return any(each.get("type") == "redacted_thinking" or bool(each.get("signature")) for each in blocks)
+
+
+def in_span(said: Message, span: bytes) -> Message:
+    """Returns a message that is kept as one of a chat completion, in the bytes of its blocks; b"": it has none."""
+    if not span:
+        return said
+    return spanned(said, span, is_sealed=are_signed(_objects.decode(b"[%b]" % span)))
