@@ -10,7 +10,7 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from time import perf_counter
 
 from proxy.config.memory import MemoryTools
-from proxy.conversation.progress import without_ours
+from proxy.conversation.blocks import without_ours
 from proxy.desk import repeated, tools, trust, wishes
 from proxy.desk.merging import merged
 from proxy.desk.sentences import sentence
