@@ -20,8 +20,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from proxy.context import elide, marks
+from proxy.context.budget import Step, TokenBudget
 from proxy.context.caching import pays
-from proxy.context.draft import Draft, Memory, PlanContext, Step, TokenBudget
+from proxy.context.draft import Draft, Memory, PlanContext
 from proxy.context.folding import FoldPlanner
 from proxy.context.layout import kept, lay_out
 from proxy.context.marks import MarkPlanner
@@ -160,6 +161,7 @@ class _Planner(Step):
                 expected=repeated if is_changed else min(repeated, passed, self.context.alone.most),
                 busted=self.budget.repeated() - repeated,
                 mechanisms=self._mechanisms(draft, fates) if is_changed else Mechanisms(),
+                is_unwritten=self.context.alone.most < sys.maxsize,
             ),
             reason=f"turns={len(draft.kept) + 1}" if is_changed else "",
             messages=messages,
