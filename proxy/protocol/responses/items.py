@@ -12,7 +12,6 @@ from typing import Any
 
 import msgspec
 
-from proxy.errors import BadRequest
 from proxy.protocol.chat import INSTRUCTIONS
 from proxy.protocol.message import ChatCompletionMessage, chat_message
 from proxy.protocol.origin import told_result
@@ -33,7 +32,9 @@ class ReadItems:
 
     messages: tuple[ChatCompletionMessage, ...]
     opaque: str = ""  # `input[3]: web_search_call`; "": there is none
-    foreign: str = ""  # `input[0]`; "": there is none
+    foreign: str = ""  # `input[0]`, `input[2].content[1]`; "": there is none
+    dangling: str = ""  # call_id of the first output whose call is not there; "": there is none
+    has_own: bool = False  # reasoning that the proxy has handed out: it is no provider's to read
 
 
 @dataclass(slots=True)
@@ -59,20 +60,25 @@ class _Said:
 
 
 def read(items: Sequence[Mapping[str, Json]], raws: Sequence[bytes]) -> ReadItems:
-    """Reads an input that is a list. Raises BadRequest for an output whose call is not there."""
+    """Reads an input that is a list. An output whose call is not there is opaque: the call may be at the provider."""
     messages: list[ChatCompletionMessage] = []
     said: _Said | None = None
     open_calls: set[str] = set()
-    opaque = foreign = ""
+    opaque = foreign = dangling = ""
+    has_own = False
     for at, (item, raw) in enumerate(zip(items, raws, strict=True)):
         kind = item.get("type", "message" if "role" in item else "")
+        foreign = foreign or _foreign(item, kind, at)
         is_told = kind == "message" and item.get("role") == "assistant"
         if is_told or kind in ("reasoning", "function_call", "custom_tool_call"):
             is_new = said is None or bool(said.texts and not open_calls and kind in ("message", "reasoning"))
             if said is not None and is_new:
                 messages.append(said.message())
             said = _Said() if said is None or is_new else said
-            said.spans.append(raw)
+            if is_own(item):
+                has_own = True
+            else:
+                said.spans.append(raw)
             _take(said, item, kind)
             if kind in ("function_call", "custom_tool_call"):
                 open_calls.add(str(item.get("call_id")))
@@ -80,7 +86,11 @@ def read(items: Sequence[Mapping[str, Json]], raws: Sequence[bytes]) -> ReadItem
         if said is not None:
             messages.append(said.message())
             said = None
-        if (given := _given(item, kind, raw, open_calls)) is not None:
+        is_output = kind in ("function_call_output", "custom_tool_call_output")
+        is_dangling = is_output and str(item.get("call_id")) not in open_calls
+        if is_dangling:
+            dangling = dangling or str(item.get("call_id"))
+        if not is_dangling and (given := _given(item, kind, raw)) is not None:
             messages.append(given)
         elif kind == "additional_tools" and all(each.role in INSTRUCTIONS for each in messages):
             data = {"role": "developer", "content": ""}  # tools beside the request's own, before anything is said
@@ -90,18 +100,46 @@ def read(items: Sequence[Mapping[str, Json]], raws: Sequence[bytes]) -> ReadItem
             opaque = opaque or f"input[{at}]: {str(kind)[:60] or 'unknown'}"
     if said is not None:
         messages.append(said.message())
-    return ReadItems(tuple(messages), opaque, foreign)
+    return ReadItems(tuple(messages), opaque, foreign, dangling, has_own)
 
 
-def _given(item: Mapping[str, Json], kind: str, raw: bytes, calls: Collection[str]) -> ChatCompletionMessage | None:
-    """Returns an item that is given to the model as a message; None if it is none. `calls`: ids of those so far. Raises
-    BadRequest for the output of none of them."""
-    if kind == "message" and item.get("role") in _ROLES:
-        data = {"role": item["role"], "content": _content(item.get("content"))}
+def is_own(item: Mapping[str, Json]) -> bool:
+    """True for reasoning that the proxy has handed out itself."""
+    sealed = item.get("encrypted_content")
+    return isinstance(sealed, str) and sealed.startswith(OWN_REASONING)
+
+
+def _foreign(item: Mapping[str, Json], kind: str, at: int) -> str:
+    """Returns the part of an item that no chat completion can express; "" if there is none."""
+    name = "output" if kind in ("function_call_output", "custom_tool_call_output") else "content"
+    if kind not in ("message", "function_call_output", "custom_tool_call_output"):
+        return ""
+    content = item.get(name)
+    if content is None or isinstance(content, str):
+        return ""
+    if not isinstance(content, list):
+        return f"input[{at}].{name}"
+    found = next((index for index, part in enumerate(content) if not _is_expressible(part)), None)
+    return "" if found is None else f"input[{at}].{name}[{found}]"
+
+
+def _is_expressible(part: Json) -> bool:
+    match part:
+        case {"type": str(kind), "text": str()} if kind in _TEXTS:
+            return True
+        case {"type": "refusal", "refusal": str()} | {"type": "input_image", "image_url": str()}:
+            return True
+        case _:
+            return False
+
+
+def _given(item: Mapping[str, Json], kind: str, raw: bytes) -> ChatCompletionMessage | None:
+    """Returns an item that is given to the model as a message; None if it is none."""
+    role = item.get("role")
+    if kind == "message" and isinstance(role, str) and role in _ROLES:
+        data = {"role": role, "content": _content(item.get("content"))}
     elif kind in ("function_call_output", "custom_tool_call_output"):
         call = str(item.get("call_id"))
-        if call not in calls:
-            raise BadRequest(f"No tool call found for function call output with call_id {call[:100]}.", param="input")
         data = {"role": "tool", "tool_call_id": call, "content": told_result(_content(item.get("output")))}
     else:
         return None
@@ -166,15 +204,11 @@ def _part(part: Json) -> Json:
     match part:
         case {"type": str(kind), "text": str(), **more} if kind in _TEXTS:
             return {"type": "text", **more, "text": part["text"]}
-        case {"type": "input_image", "image_url": str(url), **more} if not set(more) - {"detail"}:
-            return {"type": "image_url", "image_url": {"url": url, **more}}
+        case {"type": "input_image", "image_url": str(url), **more}:
+            detail = {"detail": more.pop("detail")} if more.get("detail") is not None else {}
+            return {"type": "image_url", "image_url": {"url": url, **detail}, **more}
         case _:
             return part
-
-
-def is_known(part: Json) -> bool:
-    """True for a part of a chat message's content that every chat API with images knows."""
-    return isinstance(part, dict) and part.get("type") in ("text", "image_url")
 
 
 # --- and back ---------------------------------------------------------------------------------------------------------
@@ -184,7 +218,8 @@ def written(messages: Sequence[Message], custom: frozenset[str]) -> bytes:
     """Returns messages as the elements of an input, joined by commas: the client's own items, and of messages that were
     changed, or come from elsewhere, items that say the same."""
     free = {call.id for said in messages for call in said.tool_calls if call.name in custom}
-    return b",".join([said.span or b",".join(map(_encode, _items(said, free))) for said in messages])
+    spans = [said.span or b",".join(map(_encode, _items(said, free))) for said in messages]
+    return b",".join(filter(None, spans))  # of reasoning of ours alone nothing is left
 
 
 def _items(said: Message, free: Collection[str]) -> Iterator[Json]:
@@ -218,8 +253,8 @@ def _input_part(part: Json) -> Json:
     match part:
         case {"type": "text", "text": str(), **more}:
             return {"type": "input_text", **more, "text": part["text"]}
-        case {"type": "image_url", "image_url": {"url": str(url), **more}}:
-            return {"type": "input_image", "image_url": url, **more}
+        case {"type": "image_url", "image_url": {"url": str(url), **how}, **more}:
+            return {"type": "input_image", "image_url": url, **how, **more}
         case _:
             return part
 

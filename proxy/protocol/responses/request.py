@@ -6,6 +6,7 @@ such a request, and refusing it is better than answering another one. State that
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
@@ -30,6 +31,8 @@ _DROPPED = frozenset(
     | {"instructions", "tools", "tool_choice", "text", "max_output_tokens", "top_logprobs", "background"}
     | {"prompt_cache_options", "prompt_cache_retention", "previous_response_id", "client_metadata"}
 )
+# Of these, each is of one kind: any other value cannot be told.
+_KINDS: Mapping[str, type] = MappingProxyType({"instructions": str, "tools": list, "text": dict, "previous_response_id": str})
 _FOREIGN_INCLUDES = frozenset({"message.output_text.logprobs"})
 # State at the provider, or work that goes on there: such a request is sent on as it is.
 _HANDS_OFF = ("previous_response_id", "conversation", "context_management", "prompt")
@@ -40,7 +43,7 @@ _encode = msgspec.json.Encoder().encode
 
 def parse(body: bytes) -> ChatCompletionRequest:
     """Parses a body. Raises BadRequest for one that no upstream could accept."""
-    values, fields = opened(body)
+    values, fields = opened(body, may_lack_model="prompt")
     given = values.get("input")
     if given is None and not any(fields.get(name) for name in _HANDS_OFF):
         raise MissingParameter("Missing required parameter: 'input'.", param="input")
@@ -63,11 +66,14 @@ def parse(body: bytes) -> ChatCompletionRequest:
         hands_off=hands_off,
         foreign=_foreign(fields) or foreign or read.opaque.partition(":")[0] or read.foreign,
         custom=custom,
+        dangling=read.dangling,
+        has_own=read.has_own and not hands_off,
     )
     chat = _chat_fields(fields, tools)
     raw = _encode(chat | {"messages": [msgspec.Raw(said.raw) for said in messages]})
-    every = chat | {name: value for name, value in origin.fields.items() if name in _KEYED and value is not None}
-    return ChatCompletionRequest(raw, every, messages, fields["model"], fields.get("stream") is True, origin)
+    beside = {name: value for name, value in origin.fields.items() if name not in _IN_CHAT and value is not None}
+    every = chat | beside | (_tools_as_given(fields, tools) if foreign or not tools else {})
+    return ChatCompletionRequest(raw, every, messages, fields["model"] or "", fields.get("stream") is True, origin)
 
 
 def _read_input(given: msgspec.Raw | None) -> items.ReadItems:
@@ -87,8 +93,24 @@ def _read_input(given: msgspec.Raw | None) -> items.ReadItems:
     return items.read(decoded, elements(raw))
 
 
-# Fields that make a difference to the answer, and have no place in a chat completion's.
-_KEYED = ("reasoning", "text", "include", "truncation", "max_tool_calls", "service_tier", "store", "background")
+# Fields that the neutral request holds in a chat completion's form. It holds every other one as it came: it may make a
+# difference to the answer.
+_IN_CHAT = frozenset({"input", "instructions", "tools", "tool_choice", "max_output_tokens", "stream", "stream_options"})
+
+
+def _tools_as_given(fields: Mapping[str, Json], tools: Sequence[Json]) -> dict[str, Json]:
+    """Returns the tools and the choice among them as the neutral request's, where some are none of a chat completion:
+    these stay as they came."""
+    given = fields.get("tools")
+    others = [each for each in given if not _is_callable(each)] if isinstance(given, list) else [given] if given else []
+    told: dict[str, Json] = {"tools": [*tools, *others]} if others else {}
+    if (choice := fields.get("tool_choice")) is not None:
+        told["tool_choice"] = choice
+    return told
+
+
+def _is_callable(tool: Json) -> bool:
+    return isinstance(tool, dict) and tool.get("type") in ("function", "custom") and isinstance(tool.get("name"), str)
 
 
 def _foreign(fields: Mapping[str, Json]) -> str:
@@ -100,13 +122,29 @@ def _foreign(fields: Mapping[str, Json]) -> str:
             return name
         if name == "include" and (not isinstance(value, list) or _FOREIGN_INCLUDES.intersection(map(str, value))):
             return name
-        if name not in _DROPPED:
+        if name not in _DROPPED or not isinstance(value, _KINDS.get(name, object)):
             return name
+    match fields.get("text"):
+        case {"format": {"type": "text" | "json_object" | "json_schema"} | None}:
+            pass
+        case {"format": _}:
+            return "text.format"
     match fields.get("tool_choice"):
-        case None | str() | {"type": "function" | "custom" | "allowed_tools"}:
+        case None | str() | {"type": "function" | "custom", "name": str()}:
             return ""
+        case {"type": "allowed_tools", "mode": "auto" | "required", "tools": list(allowed)}:
+            names = {each["name"] for each in _list(fields.get("tools")) if _is_callable(each)}
+            return "" if any(each in names for each in _names(allowed)) else "tool_choice"
         case _:
             return "tool_choice"
+
+
+def _list(value: Json) -> list[Json]:
+    return value if isinstance(value, list) else []
+
+
+def _names(tools: Sequence[Json]) -> list[str]:
+    return [tool["name"] for tool in tools if isinstance(tool, dict) and isinstance(tool.get("name"), str)]
 
 
 def _tools(given: Json) -> tuple[list[Json], frozenset[str], str]:
@@ -117,7 +155,7 @@ def _tools(given: Json) -> tuple[list[Json], frozenset[str], str]:
     for at, each in enumerate(given if isinstance(given, list) else ()):
         match each:
             case {"type": "function", "name": str(name), **more}:
-                function = {key: value for key, value in more.items() if value is not None}
+                function = {key: more[key] for key in _OF_FUNCTION if more.get(key) is not None}
                 tools.append({"type": "function", "function": {"name": name, **function}})
             case {"type": "custom", "name": str(name)}:
                 custom.append(name)
@@ -125,6 +163,11 @@ def _tools(given: Json) -> tuple[list[Json], frozenset[str], str]:
             case _:
                 foreign = foreign or f"tools[{at}]"
     return tools, frozenset(custom), foreign
+
+
+# The fields of a function that a chat completion knows. What else there is says how tools are searched, or called by
+# code that the provider runs: there they are foreign themselves.
+_OF_FUNCTION = ("description", "parameters", "strict")
 
 
 def _free_tool(name: str, more: Mapping[str, Json]) -> Json:
@@ -159,7 +202,7 @@ def _choose(chat: dict[str, Json], choice: Json) -> None:
         case {"type": "function" | "custom", "name": str(name)}:
             chat["tool_choice"] = {"type": "function", "function": {"name": name}}
         case {"type": "allowed_tools", "mode": str(mode), "tools": list(allowed)}:
-            names = {each.get("name") for each in allowed if isinstance(each, dict)}
+            names = frozenset(_names(allowed))
             chat["tools"] = [tool for tool in chat["tools"] if tool["function"]["name"] in names]
             chat["tool_choice"] = mode
 
