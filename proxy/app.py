@@ -15,8 +15,10 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from proxy import page
-from proxy.admin import routes as admin
+from proxy.admin import metrics
 from proxy.admin.parts import Admin
+from proxy.admin.routes import PATHS
+from proxy.admin.routes import Handler as AdminHandler
 from proxy.api import (
     CHAT,
     MESSAGES,
@@ -71,10 +73,10 @@ def create_app(config: Config, worker: Worker | None = None, *, patience: float 
         app.state.services = services = await build(
             config, run_time=None if worker is None else worker.folder, patience=patience
         )
-        siblings = admin.siblings_of(services, worker)
+        siblings = metrics.siblings_of(services, worker)
         app.state.admin = Admin.of(services, siblings)
         app.state.contexts = ContextReader(services)
-        pulse = admin.watch(services)
+        pulse = metrics.watch(services)
         try:
             if siblings is not None:
                 await siblings.open()
@@ -90,7 +92,7 @@ def create_app(config: Config, worker: Worker | None = None, *, patience: float 
         """A route of these methods and OPTIONS, of any if none is named."""
         return Route(path, Endpoint(handler, kind, methods), methods=(*methods, OPTIONS) if methods else None)
 
-    def administered(handler: admin.Handler) -> Handler:
+    def administered(handler: AdminHandler) -> Handler:
         return lambda call, _: handler(call, app.state.admin)
 
     app = Application(
@@ -110,8 +112,8 @@ def create_app(config: Config, worker: Worker | None = None, *, patience: float 
             route("/olvido/openapi.yaml", openapi, "GET"),
             route("/healthz", healthz, "GET"),
             route("/readyz", lambda call, services: readyz(call, services, worker), "GET"),
-            route("/metrics", administered(admin.metrics), "GET", kind="numbers"),
-            *(Route(path, Endpoint(administered(each), methods=each.methods)) for path, each in admin.PATHS.items()),
+            route("/metrics", administered(metrics.metrics), "GET", kind="numbers"),
+            *(Route(path, Endpoint(administered(each), methods=each.methods)) for path, each in PATHS.items()),
             route("/", page.to_page, "GET"),
             route("/ui", page.page, "GET"),
             route("/ui/docs", page.to_documents, "GET"),

@@ -23,6 +23,8 @@ ELSEWHERE = {
     "desk/schemas.py": "tests/desk/test_tools.py",
     "desk/sentences.py": "tests/desk/test_tools.py",
     "config/memory.py": "data only; tests/config/test_config.py reads and refuses such settings, as all of them",
+    "config/reuse.py": "data only; tests/config/test_config.py, as all settings",
+    "config/storage.py": "data only; tests/config/test_config.py, as all settings",
     "curation/model.py": "tests/pipeline/test_memory_model.py",
     "curation/watching.py": "tests/curation/test_doing.py, tests/files/test_remembering.py",
     "desk/planned.py": "tests/desk/test_view.py, tests/context/test_desk_plans.py",

@@ -1,4 +1,4 @@
-"""Requests as a list: filtered, searched, exported.
+"""Requests as a list: filtered and searched.
 
     GET /admin/api/requests?scope=&session=&before=&limit=&model=&route=&source=&plan=&unmanaged=&failed=&dearer=
                             &since=&until=&text=&questions=
@@ -7,30 +7,26 @@
             name of its conversation; contents are searched where they are kept and may be shown. An answer takes a
             fifth of a second at most: a page with fewer requests than asked for and a `next` has not looked at all of
             them, `looked_back_to` says how far it has. `questions=true`: with each one's newest question
-    GET /admin/api/requests/export?…
-            the same requests as JSON Lines, which `olvido replay` reads: body, answer, time, conversation, end user. Of
-            those whose bodies are not kept the last line tells how many there are
 
 A request comes with the first question of its conversation, where contents may be shown.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Annotated
 
 import msgspec
 
-from proxy.admin.codec import KEPT_BY_NOBODY, Asked, Moment, RowNumber, as_json_offloaded, listed_json
+from proxy.admin.codec import Asked, Moment, RowNumber, as_json_offloaded, listed_json
 from proxy.admin.parts import Admin
 from proxy.admin.seeking import Sought, plain_line
 from proxy.config import shows_content
-from proxy.errors import Conflict
 from proxy.http.exchange import Call
 from proxy.pipeline import Services
 from proxy.protocol.newest import answer_text, newest_question
-from proxy.types import ANY_ROW, Answer, Contents, Headers, Json, LedgerRow, PlanKind, RowFilter, Source
+from proxy.types import ANY_ROW, Answer, Contents, Json, LedgerRow, PlanKind, RowFilter, Source
 
 USUAL_REQUESTS, MOST_REQUESTS = 50, 500
 SCANNED = 20_000  # rows that one statement looks at for a filter
@@ -41,12 +37,6 @@ QUESTION = 160  # characters of a question in a list
 
 Rows = Sequence[tuple[int, LedgerRow]]
 Key = tuple[str, str]  # scope and request
-
-EXPORTED: Headers = (
-    ("content-type", "application/x-ndjson"),
-    ("content-disposition", 'attachment; filename="olvido-requests.jsonl"'),
-    *KEPT_BY_NOBODY,
-)
 
 
 class Wanted(Asked, frozen=True):
@@ -207,7 +197,7 @@ async def matched(services: Services, rows: Rows, text: str | None) -> tuple[lis
     read."""
     if text is None or not rows:
         return [Found(*each) for each in rows], 0
-    contents = await _contents(services, rows)
+    contents = await contents_of(services, rows)
     sessions: Mapping[Key, str] = {}
     if shows_content(services.config):
         sessions = await services.storage.accounts.questions({(row.scope, row.session) for _, row in rows})
@@ -234,7 +224,7 @@ def _compared(
 
 
 async def _with_questions(services: Services, found: Sequence[Found]) -> list[Found]:
-    contents = await _contents(services, [(each.number, each.row) for each in found])
+    contents = await contents_of(services, [(each.number, each.row) for each in found])
 
     def told() -> list[Found]:
         return [
@@ -246,73 +236,8 @@ async def _with_questions(services: Services, found: Sequence[Found]) -> list[Fo
     return await asyncio.get_running_loop().run_in_executor(services.executor, told)
 
 
-async def _contents(services: Services, rows: Rows) -> Mapping[Key, Contents]:
+async def contents_of(services: Services, rows: Rows) -> Mapping[Key, Contents]:
+    """Returns what requests said, where it is kept and may be shown."""
     if not shows_content(services.config):
         return {}
     return await services.storage.contents.several([(row.scope, row.request_id) for _, row in rows])
-
-
-# --- export ---
-
-
-async def export(call: Call, admin: Admin, asked: Wanted) -> Answer:
-    """Answers with requests as JSON Lines."""
-    if not shows_content(admin.services.config):
-        raise Conflict("What requests said is not kept, so there is nothing to replay: see admin.show_content.")
-    if call.method == "HEAD":
-        return Answer(200, EXPORTED, b"")
-    call.watch.start()
-    return Answer(200, EXPORTED, _Export(admin.services, asked))
-
-
-class _Export:
-    """The lines of an export, as a stream."""
-
-    def __init__(self, services: Services, wanted: Wanted) -> None:
-        self._services = services
-        self._wanted = wanted
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        services, scan = self._services, Scan(self._services, self._wanted, None)
-        await scan.begin()
-        exported = left_out = 0
-        while not scan.is_over():
-            found, _ = await matched(services, await scan.next(CHUNK), self._wanted.text)
-            contents = await _contents(services, [(each.number, each.row) for each in found])
-            lines = await asyncio.get_running_loop().run_in_executor(services.executor, _lines, found, contents)
-            exported, left_out = exported + len(lines), left_out + len(found) - len(lines)
-            if lines:
-                yield b"".join(lines)
-        if left_out:
-            yield msgspec.json.encode({"exported": exported, "without_body": left_out}) + b"\n"
-
-    async def aclose(self) -> None:
-        """Nothing is open between two chunks."""
-
-
-def _lines(found: Sequence[Found], contents: Mapping[Key, Contents]) -> list[bytes]:
-    rows = (each.row for each in found)
-    return [line(row, said) for row in rows if (said := contents.get((row.scope, row.request_id))) is not None]
-
-
-def line(row: LedgerRow, said: Contents) -> bytes:
-    """Encodes a request as a line that `olvido replay` reads."""
-    tenant, _, user = row.scope.partition("/")
-    told: dict[str, Json] = {
-        "request_id": row.request_id,
-        "at": row.at,
-        "session": row.session,
-        "key": tenant,
-        "headers": said.headers,
-        "body": msgspec.Raw(_on_one_line(said.body)),
-    }
-    if user:
-        told["user"] = user
-    if said.answer:
-        told["answer"] = msgspec.Raw(_on_one_line(said.answer))
-    return msgspec.json.encode(told) + b"\n"
-
-
-def _on_one_line(raw: bytes) -> bytes:
-    """Line ends in JSON stand between values alone: in a text they are escaped."""
-    return raw.replace(b"\r", b" ").replace(b"\n", b" ")

@@ -22,8 +22,8 @@ import httpx
 
 from proxy.cli import neighbour, servers
 from proxy.config import Config, ConfigError, Upstream, load
-from proxy.config.model import Storage
-from proxy.config.upstreams import redact
+from proxy.config.redacting import redact
+from proxy.config.storage import Storage
 from proxy.embedding import EmbeddingError
 from proxy.embedding.exported import PACKAGES, local_path, read, source_of
 from proxy.embedding.service import export_folders

@@ -19,7 +19,7 @@ from proxy import config as configuration
 from proxy.cli.opened import opened
 from proxy.cli.remembered import agreed, tell
 from proxy.config import Config
-from proxy.config.upstreams import Name
+from proxy.config.settings import Name
 from proxy.errors import Conflict
 from proxy.keys.book import KeyBook
 from proxy.keys.spending import days_of

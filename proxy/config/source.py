@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 import yaml
 
-from proxy.config.upstreams import redact
+from proxy.config.redacting import redact
 
 Where: TypeAlias = tuple[str | int, ...]  # ("upstreams", 0, "timeout", "idle")
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from proxy.config import Upstream
 from proxy.config.memory import MemoryTools
-from proxy.config.model import ToolReuse
+from proxy.config.reuse import ToolReuse
 from proxy.context.planner import MOST_COUNTED
 from proxy.context.shortening import cap
 from proxy.desk import boarding, dashboard, sections

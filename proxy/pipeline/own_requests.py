@@ -13,7 +13,8 @@ from typing import Any
 import msgspec
 
 from proxy.config import Upstream, price_for
-from proxy.config.model import IntentReuse, Judge, QualityJudge
+from proxy.config.model import QualityJudge
+from proxy.config.reuse import IntentReuse, Judge
 from proxy.context import layout
 from proxy.embedding import Embedder
 from proxy.errors import UpstreamError

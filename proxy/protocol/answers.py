@@ -3,7 +3,7 @@ and removes the disclaimer, the line that says an answer is from memory.
 
 The disclaimer is the first paragraph of the answer, by the system and not by the model. A client sends it back with the
 history of its next request. Where two histories are compared it is removed; the upstream gets what the client sent. Its
-texts are the setting `reuse.intent.disclaimer` (proxy/config/model.py).
+texts are the setting `reuse.intent.disclaimer` (proxy/config/reuse.py).
 """
 
 from collections.abc import Iterable, Mapping, Sequence

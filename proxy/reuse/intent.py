@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
-from proxy.config.model import IntentReuse
+from proxy.config.reuse import IntentReuse
 from proxy.embedding import Embedder, EmbeddingUnavailable
 from proxy.embedding.exported import BUILTIN, source_of
 from proxy.language.detect import language

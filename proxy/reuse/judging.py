@@ -16,7 +16,7 @@ from typing import Literal, Protocol
 
 import msgspec
 
-from proxy.config.model import IntentReuse, Judge
+from proxy.config.reuse import IntentReuse, Judge
 from proxy.language.language import language_of
 from proxy.protocol.answers import sole_text
 from proxy.reuse.partitions import Partitions

@@ -1,5 +1,6 @@
 """A proxy that whoever runs it looks into: one for all of these tests, and one that wants a token."""
 
+import json
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ import pytest
 from proxy.admin.parts import Admin
 from proxy.app import create_app
 from proxy.pipeline import Services
-from proxy.types import LedgerRow
+from proxy.types import Contents, LedgerRow
 from tests.builders import TENANT, ledger_row
 from tests.proxied import KEY, in_front_of, run_upstream
 from tests.servers import Inside, run_proxy
@@ -21,6 +22,7 @@ from tests.servers import Inside, run_proxy
 API = "/admin/api"
 MODEL = "demo-chat"
 TOKEN = "an-admin-token-0123456789"
+ADMITTED = {"authorization": f"Bearer {TOKEN}"}
 
 numbers = count(1)
 
@@ -50,6 +52,18 @@ class Watched:
         answer = self.http.get(f"{API}/{path}", params=query)
         assert answer.status_code == 200, answer.text
         return answer.json()
+
+
+def said(watched: Watched, scope: str, request_id: str, question: str, answer: str, **row: Any) -> None:
+    """A request whose contents are kept, in a conversation that is archived."""
+    told = watched.wrote(scope, request_id=request_id, **row)
+    history = [{"role": "user", "content": "Earlier"}, {"role": "assistant", "content": "Long ago"}]
+    body = json.dumps({"model": "m", "messages": [*history, {"role": "user", "content": question}]}, indent=1)
+    reply = json.dumps({"role": "assistant", "content": answer}).encode()
+    kept = Contents(
+        scope, request_id, told.session, told.at, body.encode(), answer=reply, headers={"x-olvido-mode": "on"}
+    )
+    watched.inside.do(lambda: watched.services.storage.contents.put(kept))
 
 
 def error(answer: httpx.Response) -> tuple[int, str | None]:

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from proxy.files.names import folder_of
-from tests.admin.test_memory import Proxy, started
+from tests.admin.test_facts import Proxy, started
 from tests.servers import eventually
 
 FILES = "/admin/api/files"

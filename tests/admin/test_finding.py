@@ -1,6 +1,5 @@
-"""The list of requests: filters, search, export, in a real proxy."""
+"""The list of requests: filters and search, in a real proxy."""
 
-import json
 from collections.abc import Iterator, Mapping
 from time import time
 from typing import Any
@@ -8,9 +7,8 @@ from typing import Any
 import pytest
 
 from proxy.admin import finding
-from proxy.replay.files import log_of
-from proxy.types import ArchivedTurn, Contents, Utterance
-from tests.admin.conftest import API, Watched, error
+from proxy.types import ArchivedTurn, Utterance
+from tests.admin.conftest import ADMITTED, API, Watched, error, said
 
 
 @pytest.fixture(scope="module")
@@ -110,18 +108,6 @@ def test_what_is_no_filter_is_named(watched: Watched, query: dict[str, str], par
 # --- contents ---
 
 
-def said(watched: Watched, scope: str, request_id: str, question: str, answer: str, **row: Any) -> None:
-    """A request whose contents are kept, in a conversation that is archived."""
-    told = watched.wrote(scope, request_id=request_id, **row)
-    history = [{"role": "user", "content": "Earlier"}, {"role": "assistant", "content": "Long ago"}]
-    body = json.dumps({"model": "m", "messages": [*history, {"role": "user", "content": question}]}, indent=1)
-    reply = json.dumps({"role": "assistant", "content": answer}).encode()
-    kept = Contents(
-        scope, request_id, told.session, told.at, body.encode(), answer=reply, headers={"x-olvido-mode": "on"}
-    )
-    watched.inside.do(lambda: watched.services.storage.contents.put(kept))
-
-
 def test_contents_are_searched_and_questions_told(watched: Watched) -> None:
     scope = f"{watched.scope()[:32]}/finder"
     said(watched, scope, "f1", "¿Qué canción?", "La Bamba,\nby night", session="f")
@@ -144,37 +130,10 @@ def test_contents_are_searched_and_questions_told(watched: Watched) -> None:
     assert "question" not in watched.get("requests", scope=scope)["requests"][1]
 
 
-def test_an_export_is_what_replay_reads(watched: Watched) -> None:
-    scope = f"{watched.scope()[:32]}/exporter"
-    said(watched, scope, "e1", "One?", "1", session="e", plan="managed")
-    said(watched, scope, "e2", "Two?", "2", session="e")
-    watched.wrote(scope, request_id="e3", session="e")
-    answer = watched.http.get(f"{API}/requests/export", params={"scope": scope})
-    assert answer.headers["content-disposition"].startswith("attachment")
-    *lines, last = answer.content.splitlines()
-    assert json.loads(last) == {"exported": 2, "without_body": 1}
-    logged, skipped = log_of([answer.content])
-    assert [each.line for each in skipped] == [3]
-    assert [json.loads(each.body)["messages"][-1]["content"] for each in logged] == ["Two?", "One?"]
-    one = logged[-1]
-    assert one.answer is not None
-    assert one.answer.text == "1"
-    assert {("x-olvido-session", "e"), ("x-olvido-user", "exporter"), ("x-olvido-mode", "on")} <= set(one.headers)
-    assert (one.key, one.at) == (scope[:32], json.loads(lines[-1])["at"])
-    filtered = watched.http.get(f"{API}/requests/export", params={"scope": scope, "plan": "managed"}).content
-    assert [json.loads(line)["request_id"] for line in filtered.splitlines()] == ["e1"]
-    assert watched.http.head(f"{API}/requests/export").content == b""
-
-
-def test_where_contents_may_not_be_shown_nothing_is_exported_or_named(locked: Watched) -> None:
+def test_where_contents_may_not_be_shown_nothing_is_named(locked: Watched) -> None:
     scope = locked.scope()
     locked.wrote(scope)
-    answer = locked.http.get(f"{API}/requests/export", headers=TOKEN)
-    assert error(answer) == (409, "conflict")
     for query in ({"questions": "true"}, {"text": "s"}):
-        told = locked.http.get(f"{API}/requests", params={"scope": scope, **query}, headers=TOKEN).json()
+        told = locked.http.get(f"{API}/requests", params={"scope": scope, **query}, headers=ADMITTED).json()
         (row,) = told["requests"]
         assert (row["session_question"], row.get("question"), row.get("excerpt")) == (None, None, None)
-
-
-TOKEN = {"authorization": "Bearer an-admin-token-0123456789"}

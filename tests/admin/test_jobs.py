@@ -11,7 +11,7 @@ import pytest
 
 from proxy.types import ArchivedTurn, Utterance
 from proxy.types.curation import Digest, MemoryEvent, OutcomeLine
-from tests.admin.test_memory import DAY, Proxy, error, started
+from tests.admin.test_facts import DAY, Proxy, error, started
 from tests.builders import ledger_row
 from tests.finished_jobs import finished
 

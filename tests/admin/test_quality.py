@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from proxy.types.quality import Comparison
-from tests.admin.test_memory import Proxy, error, started
+from tests.admin.test_facts import Proxy, error, started
 from tests.contract.test_quality_store import MEASURES, PAIR
 
 QUALITY = "/admin/api/quality"

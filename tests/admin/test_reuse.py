@@ -11,7 +11,7 @@ import httpx
 import numpy as np
 import pytest
 
-from proxy.admin.memory import MOST_LINES, USUAL_LINES
+from proxy.admin.reuse import MOST_LINES, USUAL_LINES
 from proxy.app import create_app
 from proxy.pipeline import Services
 from proxy.types import ReuseDecision, ReuseEntry

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import get_args
 
 from proxy.admin.finding import SCANNED
-from proxy.config.model import Keep
+from proxy.config.storage import Keep
 from proxy.storage.base import Accounts, ContentStore, Dimension, Width
 from proxy.storage.pending import LEDGER, Write
 from proxy.storage.postgres.contents import PostgresContents

@@ -24,7 +24,7 @@ from proxy.cli.doctor import (
     table,
 )
 from proxy.config import Upstream
-from proxy.config.model import Storage
+from proxy.config.storage import Storage
 from proxy.storage.folder import SECRET, SECRET_BYTES, tenant_secret
 from proxy.storage.opening import DATABASE
 from proxy.storage.sqlite.database import Database

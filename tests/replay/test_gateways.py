@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.admin.finding import line
+from proxy.admin.exporting import line
 from proxy.protocol import headers
 from proxy.protocol.request import parse
 from proxy.replay import gateways

@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from proxy.config.model import IntentReuse
+from proxy.config.reuse import IntentReuse
 from proxy.embedding import EmbeddingUnavailable, State, Vectors
 from proxy.observe.metrics import Metrics
 from proxy.reuse.intent import Intent

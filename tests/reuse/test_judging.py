@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.config.model import IntentReuse, Judge
+from proxy.config.reuse import IntentReuse, Judge
 from proxy.reuse.judging import (
     CERTAIN,
     DAY,

@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from proxy.admin.memory import MOST_FACTS, USUAL_FACTS
+from proxy.admin.facts import MOST_FACTS, USUAL_FACTS
 from proxy.app import create_app
 from proxy.memory.edits import delete
 from proxy.pipeline import Services
