@@ -30,6 +30,7 @@ class Origin:
     foreign: str = ""  # the field, or part of one, that no chat completion can express; ""
     custom: frozenset[str] = frozenset()  # names of tools whose input is free text (Responses)
     chain: str = ""  # the response that it goes on from, of those that the proxy keeps (Responses)
+    is_unstored: bool = False  # the provider is to keep nothing of it: the whole chain is here (Responses)
     dangling: str = ""  # the call_id of an output whose call is not there; "": there is none (Responses)
     has_own: bool = False  # reasoning that the proxy has handed out itself, and no provider can read (Responses)
 
@@ -43,6 +44,13 @@ class Origin:
     def is_kept(self) -> bool:
         """False if the client asks that the answer be not stored (Responses)."""
         return self.fields.get("store") is not False
+
+    @property
+    def is_whole(self) -> bool:
+        """True if its input holds all that it goes on from, so that a later request may go on from it (Responses)."""
+        opaque = self.hands_off.partition(": ")[2]
+        has_state = bool(self.hands_off) and (not opaque or opaque in ("item_reference", "unknown"))
+        return not has_state and not self.dangling
 
     @property
     def given(self) -> bytes:

@@ -32,7 +32,9 @@ _DROPPED = frozenset(
     | {"prompt_cache_options", "prompt_cache_retention", "previous_response_id", "client_metadata"}
 )
 # Of these, each is of one kind: any other value cannot be told.
-_KINDS: Mapping[str, type] = MappingProxyType({"instructions": str, "tools": list, "text": dict, "previous_response_id": str})
+_KINDS: Mapping[str, type] = MappingProxyType(
+    {"instructions": str, "tools": list, "text": dict, "previous_response_id": str}
+)
 _FOREIGN_INCLUDES = frozenset({"message.output_text.logprobs"})
 # State at the provider, or work that goes on there: such a request is sent on as it is.
 _HANDS_OFF = ("previous_response_id", "conversation", "context_management", "prompt")
@@ -44,7 +46,7 @@ _encode = msgspec.json.Encoder().encode
 def parse(body: bytes) -> ChatCompletionRequest:
     """Parses a body. Raises BadRequest for one that no upstream could accept."""
     values, fields = opened(body, may_lack_model="prompt")
-    given = values.get("input")
+    given = values.get("input") if fields.get("input") is not None else None
     if given is None and not any(fields.get(name) for name in _HANDS_OFF):
         raise MissingParameter("Missing required parameter: 'input'.", param="input")
     read = _read_input(given)
@@ -72,7 +74,7 @@ def parse(body: bytes) -> ChatCompletionRequest:
     chat = _chat_fields(fields, tools)
     raw = _encode(chat | {"messages": [msgspec.Raw(said.raw) for said in messages]})
     beside = {name: value for name, value in origin.fields.items() if name not in _IN_CHAT and value is not None}
-    every = chat | beside | (_tools_as_given(fields, tools) if foreign or not tools else {})
+    every = chat | beside | _tools_beside(fields, chat)
     return ChatCompletionRequest(raw, every, messages, fields["model"] or "", fields.get("stream") is True, origin)
 
 
@@ -93,20 +95,23 @@ def _read_input(given: msgspec.Raw | None) -> items.ReadItems:
     return items.read(decoded, elements(raw))
 
 
-# Fields that the neutral request holds in a chat completion's form. It holds every other one as it came: it may make a
-# difference to the answer.
-_IN_CHAT = frozenset({"input", "instructions", "tools", "tool_choice", "max_output_tokens", "stream", "stream_options"})
+# Fields that the neutral request holds in a chat completion's form, or that are labels of the client's. It holds every
+# other one as it came: it may make a difference to the answer.
+_IN_CHAT = frozenset(
+    {"input", "instructions", "tools", "tool_choice", "max_output_tokens", "stream", "stream_options"}
+    | {"client_metadata"}
+)
 
 
-def _tools_as_given(fields: Mapping[str, Json], tools: Sequence[Json]) -> dict[str, Json]:
-    """Returns the tools and the choice among them as the neutral request's, where some are none of a chat completion:
-    these stay as they came."""
-    given = fields.get("tools")
+def _tools_beside(fields: Mapping[str, Json], chat: Mapping[str, Json]) -> dict[str, Json]:
+    """Returns the tools, and the choice among them, as the neutral request holds them where some are none of a chat
+    completion: these stay as they came."""
+    given, choice = fields.get("tools"), fields.get("tool_choice")
     others = [each for each in given if not _is_callable(each)] if isinstance(given, list) else [given] if given else []
-    told: dict[str, Json] = {"tools": [*tools, *others]} if others else {}
-    if (choice := fields.get("tool_choice")) is not None:
-        told["tool_choice"] = choice
-    return told
+    beside: dict[str, Json] = {"tools": [*chat.get("tools", ()), *others]} if others else {}
+    if choice is not None and (others or (not isinstance(choice, str) and "tool_choice" not in chat)):
+        beside["tool_choice"] = choice
+    return beside
 
 
 def _is_callable(tool: Json) -> bool:
@@ -224,7 +229,7 @@ def written(origin: Origin, messages: Sequence[Message] | None, model: str | Non
     """Returns the body in its own API, with these messages in place of the client's; None: as they are. All other
     values keep their bytes."""
     values = dict(origin.values)
-    if origin.chain:  # the whole chain is in the input, under no id of the provider's
+    if origin.is_unstored:
         values["store"] = msgspec.Raw(b"false")
     if model is not None:
         values["model"] = msgspec.Raw(_encode(model))
@@ -239,23 +244,49 @@ def written(origin: Origin, messages: Sequence[Message] | None, model: str | Non
     return _encode(values)
 
 
-def continued(origin: Origin, before: bytes) -> bytes:
-    """Returns the body of a request that goes on from a response which the proxy has kept, with the items `before`
-    (joined by commas) in front of its own."""
-    values = {name: value for name, value in origin.values.items() if name != "previous_response_id"}
+def continued(origin: Origin, before: bytes, named: Mapping[str, bytes] = MappingProxyType({})) -> bytes:
+    """Returns the body of a request that goes on from responses which the proxy has kept, with the items `before`
+    (joined by commas) in front of its own, and items that it only names in place. `named`: these by their ids."""
+    values = {name: value for name, value in origin.values.items() if not before or name != "previous_response_id"}
     own = own_items(origin.given)
+    if named:
+        own = b",".join([named.get(_named(each), each) for each in elements(b"[%s]" % own)])
     values["input"] = msgspec.Raw(b"[" + b",".join(filter(None, (before, own))) + b"]")
     return _encode(values)
 
 
+def referred(given: bytes) -> list[str]:
+    """Returns the ids of items that an input only names."""
+    if given.lstrip()[:1] != b"[":
+        return []
+    return [name for each in elements(given) if (name := _named(each))]
+
+
+def _named(item: bytes) -> str:
+    """Returns the id by which an item names another one; "" if it is an item itself."""
+    match msgspec.json.decode(item):
+        case {"type": "item_reference", "id": str(name)}:
+            return name
+        case _:
+            return ""
+
+
 def own_items(given: bytes) -> bytes:
     """Returns an input as items joined by commas."""
+    if given == b"null":
+        return b""
     if given.lstrip()[:1] == b'"':
         return _encode({"type": "message", "role": "user", "content": msgspec.Raw(given)})
     return b",".join(elements(given))
 
 
-def chained(request: ChatCompletionRequest, chain: str) -> ChatCompletionRequest:
-    """Returns a request that says which kept response it goes on from."""
+def chained(request: ChatCompletionRequest, chain: str, *, is_unstored: bool) -> ChatCompletionRequest:
+    """Returns a request that says which kept response it goes on from. `is_unstored`: the provider is to store nothing
+    of it, since the chain goes on here."""
+    return replace(request, origin=replace(origin_of(request), chain=chain, is_unstored=is_unstored))
+
+
+def origin_of(request: ChatCompletionRequest) -> Origin:
+    """Returns the request as it came."""
     assert isinstance(request.origin, Origin)
-    return replace(request, origin=replace(request.origin, chain=chain))
+    return request.origin
