@@ -15,7 +15,7 @@ from pathlib import Path
 from proxy import config as configuration
 from proxy.cli.remembered import agreed, tell
 from proxy.config import Config
-from proxy.memory.edits import moment, plain
+from proxy.memory.showing import moment, plain
 from proxy.storage import backup as backups
 from proxy.storage import restoring
 from proxy.storage.backup import Manifest

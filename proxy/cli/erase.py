@@ -25,7 +25,7 @@ from proxy.cli import memory_files, whom
 from proxy.cli.remembered import agreed, tell
 from proxy.config import Config
 from proxy.errors import Unauthorized
-from proxy.memory.edits import plain
+from proxy.memory.showing import plain
 from proxy.storage import erasing
 from proxy.storage.base import StorageError
 from proxy.storage.copies import COPIES

@@ -28,7 +28,7 @@ from proxy.cli.remembered import tell
 from proxy.config import Config
 from proxy.errors import Unauthorized
 from proxy.files.layout import SESSIONS
-from proxy.memory.edits import plain
+from proxy.memory.showing import plain
 from proxy.storage import erasing
 from proxy.storage import exporting as outside
 from proxy.storage.answers import Entry

@@ -14,6 +14,7 @@
     fingerprint.py   whether two processes mean the same configuration and storage
     mending.py   what is right in a file that has mistakes, so that all of them can be told at once
     rules.py     rules between settings
+    cautions.py  settings that are right, and do less than they seem to
     problems.py  settings that are given wrong, in the file's own words
     redacting.py secrets in any text, struck out
 
@@ -26,6 +27,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from proxy.config.cautions import cautions
 from proxy.config.mending import Mended, broken_rules, mended
 from proxy.config.model import Config, is_loopback, shows_content
 from proxy.config.problems import explained, is_secret, schema_at
@@ -57,11 +59,13 @@ _REFERENCE = re.compile(r"\$\{[A-Za-z_][A-Za-z0-9_]*(:-)?\}")
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """The findings about a file. `config`: of the settings that are right; None if that is not known."""
+    """The findings about a file. `config`: of the settings that are right; None if that is not known. `cautions`: what
+    should be known of it although nothing is wrong; none where something is."""
 
     source: str  # the name of the file, for people
     config: Config | None
     problems: tuple[Problem, ...]
+    cautions: tuple[Problem, ...] = ()
 
 
 def load(path: Path | None, environ: Mapping[str, str], **server: str | int | None) -> Config:
@@ -91,10 +95,12 @@ def checked(path: Path | None, environ: Mapping[str, str] | None, **server: str 
         known.update(source.from_env)
     problems += [problem for problem in explained(list(found.errors), source) if problem.where not in known]
     problems += broken_rules(found)
-    located = (
-        Problem(p.where, redact(p.text), p.line if p.line is not None else source.line(p.where)) for p in problems
+    told = cautions(found.config) if found.config and not problems else []
+    located, careful = (
+        tuple(Problem(p.where, redact(p.text), p.line if p.line is not None else source.line(p.where)) for p in each)
+        for each in (problems, told)
     )
-    return Checked(str(path) if path else "configuration", found.config, tuple(located))
+    return Checked(str(path) if path else "configuration", found.config, located, careful)
 
 
 def load_for_storage(path: Path | None, environ: Mapping[str, str]) -> Config:

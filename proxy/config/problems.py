@@ -56,9 +56,16 @@ def is_secret(where: Where) -> bool:
 def nearest(name: str, known: Sequence[str]) -> str:
     """Returns the end of a sentence about an unknown name: the most similar known one, if there is one, and all of
     them."""
-    near = difflib.get_close_matches(name.lower(), known, n=1)
+    near = difflib.get_close_matches(name.lower(), known, n=1) or _with_its_words(name, known)
     hint = f"; did you mean `{near[0]}`?" if near else ";"
     return f"{hint} known here: {', '.join(known)}"
+
+
+def _with_its_words(name: str, known: Sequence[str]) -> list[str]:
+    """The name that has all words of `name`, or whose words `name` has, if it is the only one: `base_url` for `url`."""
+    words = set(name.lower().replace("-", "_").split("_"))
+    found = [each for each in known if words <= (of := set(each.split("_"))) or of < words]
+    return found if len(found) == 1 else []
 
 
 def explained(errors: list[Any], source: Source) -> list[Problem]:

@@ -89,6 +89,11 @@ class Upstream(Section):
     cache: Literal["assumed", "none"] = setting(
         "assumed", "Its prefix cache. `assumed`: there is one until its usage shows that there is none. `none`: none."
     )
+    breakpoints: Literal["ours", "client"] = setting(
+        "ours",
+        "Breakpoints (`cache_control`) in rewritten prompts of the Messages API, where the client sets none in its "
+        "conversation. `ours`: they are, once requests follow each other within an entry's lifetime. `client`: none.",
+    )
     stream_usage: Literal["as-is", "ask"] = setting(
         "as-is", "`ask`: untouched streams ask for usage too, so the ledger is measured. `as-is`: sent to the byte."
     )

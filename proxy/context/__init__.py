@@ -6,6 +6,7 @@
     desk_plans.py   plans of requests whose model manages memory itself
     planning.py     the decisions, in their order (start reading here); draft.py: a prompt in the making, and its costs
     economics.py    when to fold and how far, from prices: never pay more
+    caching.py      the prefix cache as one request finds it: breakpoints where a provider needs them
     folding.py      turns that leave become summaries in a new head
       slots.py      a model's summaries in place of extracted ones
     marks.py        what the model has pruned or summarised; when its tools are offered

@@ -7,13 +7,14 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from proxy.context import shortening
+from proxy.context.caching import Caching
 from proxy.context.economics import CostSoFar, PromptSizes, Rates
 from proxy.context.shortening import Count
 from proxy.conversation.progress import Case, Progress, memory_head
 from proxy.desk.marking import NO_CHANGES, Changes
 from proxy.desk.planned import DeskInput
+from proxy.memory.ageing import Decay
 from proxy.memory.current import render
-from proxy.memory.facts import Decay
 from proxy.memory.shelf import Notes
 from proxy.protocol.chat import INSTRUCTIONS
 from proxy.types import BreakEven, Excerpt, Fact, Fold, Message, TurnDigest, VolatileBlock
@@ -62,7 +63,7 @@ class PlanContext:
     now: float
     session: str
     is_private: bool  # the scope is one person's: conversations may share messages
-    rates: Rates
+    caching: Caching
     limit: int | None  # tokens of the prompt
     role: Literal["user", "system"]  # of the message that carries the head
     count: Count
@@ -75,6 +76,16 @@ class PlanContext:
     has_tools: bool = False  # they are in this request
     offers: str = ""  # why they are offered from this request on; "": no change
     in_place: bool = False  # on the event loop: what takes more than a moment raises TooMuch
+
+    @property
+    def rates(self) -> Rates:
+        """The prices of the prompt that is sent."""
+        return self.caching.rates
+
+    @property
+    def alone(self) -> Rates:
+        """The prices of the client's own prompt."""
+        return self.caching.alone
 
 
 class TooMuch(Exception):
@@ -284,7 +295,7 @@ class TokenBudget:
 
     def repeated(self) -> int:
         """Returns the tokens at the beginning that this prompt shares with the previous one if nothing is folded."""
-        if self.state is None:
+        if self.state is None or not self.state.is_written:
             return 0
         return self.state.sent if self.is_same_turn else self.state.stable
 
@@ -358,16 +369,17 @@ class TokenBudget:
 
     def costs(self) -> CostSoFar:
         """Returns the costs of the conversation so far, this request included in the baseline."""
-        rates, state = self.context.rates, self.state
+        alone, state = self.context.alone, self.state
         if state is not None:
-            baseline = state.baseline + rates.least(self.original, state.original)
+            baseline = state.baseline + alone.least(self.original, state.original)
             return CostSoFar(baseline, state.spent)
         if not self.case.was_seen:
-            return CostSoFar(rates.cost(self.original, 0), 0.0)
+            return CostSoFar(alone.cost(self.original, 0), 0.0)
         # Short so far, and so sent unchanged: assume one request per turn, growing evenly.
         before = self.passed_before()
-        past = before * rates.write + rates.cached * before * (self.progress.turns - 1) / 2
-        return CostSoFar(past + rates.least(self.original, before), past)
+        held = min(before, alone.most)
+        past = held * alone.write + (alone.cached * held + before - held) * (self.progress.turns - 1) / 2
+        return CostSoFar(past + alone.least(self.original, before), past)
 
     def start(self, draft: Draft) -> int:
         """Returns the index of the first message that is sent after the preamble."""

@@ -117,7 +117,7 @@ def _translated(request: ChatRequest, plan: Plan, upstream: UpstreamConfig, mode
     assert request.origin is not None
     named = model if model != request.model else None
     if apis.has_native(request.origin, upstream.spoken):
-        body = apis.native_body(request, plan.messages, named)
+        body = apis.native_body(request, plan.messages, named, plan.repeats)
         if body is None:
             plan = original(plan, "stage=assemble;rule=sealed_reasoning")
             body = apis.native_body(request, None, named)

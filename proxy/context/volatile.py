@@ -315,9 +315,9 @@ class VolatilePlanner(Step):
     def _saving(self, draft: Draft) -> float:
         """Returns the savings of this request over pass-through, in prompt tokens."""
         rates = self.context.rates
-        full = rates.least(self.budget.original, self.budget.passed_before())
+        full = self.context.alone.least(self.budget.original, self.budget.passed_before())
         ours = rates.cost(self.budget.tokens(draft), self.budget.repeated_by(draft))
-        return (full - ours) / rates.write
+        return (full - ours) / rates.added
 
     def _payable(self, relevant: tuple[Fact, ...], draft: Draft) -> tuple[Fact, ...]:
         """Returns the relevant facts that are worth their price. Facts from other conversations always are:
@@ -361,6 +361,6 @@ class VolatilePlanner(Step):
         rates = self.context.rates
         repeated = self.budget.repeated_by(draft)
         lost = self.budget.tokens(draft) - repeated if rates.breakpoints else self.budget.newest()
-        again = round(lost * (1 - rates.cached / rates.write))
+        again = round(lost * max(0.0, 1 - rates.cached / rates.added))
         allowed = economics.allowance(rates, self.budget.tokens(draft), repeated, self.budget.costs(), regret=regret)
         return max(0, allowed - again)

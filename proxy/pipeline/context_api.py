@@ -29,7 +29,7 @@ from proxy.conversation.whole_commands import since_cleared
 from proxy.errors import BadRequest, ContextUnavailable, InvalidJson, MissingParameter
 from proxy.language.detect import language as detected
 from proxy.lru import Lru
-from proxy.memory.facts import Decay, status
+from proxy.memory.ageing import decay, status
 from proxy.memory.shelf import Shelf
 from proxy.pipeline import Services
 from proxy.protocol.headers import read_directives
@@ -253,9 +253,8 @@ def _limit(config: Config, profile: Profile) -> int | None:
 
 def _patterns(found: _Found, config: Config) -> Mapping[str, Json]:
     """Returns the active facts of each domain, the last confirmed first, with their number."""
-    memory = config.memory
-    decay = Decay(memory.unconfirmed_after, memory.stale_after, memory.drop_low_after)
-    active = [fact for fact in found.facts if status(fact, found.at, decay) == "active"]
+    ageing = decay(config.memory)
+    active = [fact for fact in found.facts if status(fact, found.at, ageing) == "active"]
     by_domain: dict[str, list[Fact]] = {}
     for fact in sorted(active, key=lambda fact: (-fact.last_confirmed_at, fact.id)):
         by_domain.setdefault(fact.domain, []).append(fact)

@@ -26,7 +26,7 @@ from proxy.protocol.request import with_changes, without
 from proxy.protocol.responses import output as responses_output
 from proxy.protocol.responses import request as responses_request
 from proxy.protocol.responses.reading import ResponseReader
-from proxy.types import Answer, ApiName, ChatRequest, Json, Message, RequestOrigin, Usage
+from proxy.types import Answer, ApiName, ChatRequest, Json, Message, Repeats, RequestOrigin, Usage
 
 _MAX_TOKENS = MappingProxyType({"max_tokens": "max_completion_tokens"})  # as OpenAI's newer models want it
 
@@ -60,7 +60,7 @@ class Reader(Protocol):
     def completion(self) -> dict[str, Any]: ...  # noqa: D102
 
 
-Writer = Callable[[Origin, Sequence[Message] | None, str | None], bytes]
+Writer = Callable[[Origin, Sequence[Message] | None, str | None, Repeats | None], bytes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,9 +169,12 @@ def has_native(origin: RequestOrigin | None, apis: Sequence[ApiName]) -> bool:
     return origin is None or origin.api in apis
 
 
-def native_body(request: ChatRequest, messages: Sequence[Message] | None, model: str | None) -> bytes | None:
+def native_body(
+    request: ChatRequest, messages: Sequence[Message] | None, model: str | None, repeats: Repeats | None = None
+) -> bytes | None:
     """Returns the body in the API that the client has used, with these messages and this model in place of the client's
-    (None: its own). None where signed reasoning would be sent without the bytes that its signature is about."""
+    (None: its own), and with breakpoints where it needs some. None where signed reasoning would be sent without the
+    bytes that its signature is about. `repeats`: what later requests repeat of these messages."""
     assert isinstance(request, ChatCompletionRequest)
     origin = request.origin
     assert isinstance(origin, Origin)
@@ -181,7 +184,7 @@ def native_body(request: ChatRequest, messages: Sequence[Message] | None, model:
         return origin.raw
     if messages is not None and has_broken_seal(messages):
         return None
-    return APIS[origin.api].written(origin, messages, model)
+    return APIS[origin.api].written(origin, messages, model, repeats)
 
 
 def chat_body(

@@ -9,7 +9,7 @@ import msgspec
 
 from proxy.errors import BadRequest, InvalidJson
 from proxy.protocol.request import refuse_too_many
-from proxy.types import ApiName, Json
+from proxy.types import ApiName, Breakpoints, Json
 
 _top_level = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _any = msgspec.json.Decoder()
@@ -29,6 +29,7 @@ class Origin:
     hands_off: str = ""  # why it is sent on only as it came; "": it may be rewritten
     foreign: str = ""  # the field, or part of one, that no chat completion can express; ""
     custom: frozenset[str] = frozenset()  # names of tools whose input is free text (Responses)
+    breakpoints: Breakpoints | None = None  # the client's; None: the provider caches without (all but Messages)
     chain: str = ""  # the response that it goes on from, of those that the proxy keeps (Responses)
     is_unstored: bool = False  # the provider is to keep nothing of it: the whole chain is here (Responses)
     dangling: str = ""  # the call_id of an output whose call is not there; "": there is none (Responses)

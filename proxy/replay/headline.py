@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from proxy.memory.edits import plain
+from proxy.memory.showing import plain
 from proxy.replay.reading import Skipped
 from proxy.replay.report import Costs, Report, Total
 

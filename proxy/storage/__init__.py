@@ -20,6 +20,7 @@ transactions.py  a transaction that somebody waits for, in the same queue
 database.py      a database as its stores use it, whichever kind it is
 schema.py        the schema of every database, in named steps
 hot.py           the hot context of conversations, in memory that processes share, before the stores of conversations
+looking.py       looks again and again at what other processes have changed
 vectors.py       vectors as bytes
 versions.py      how often parts of a scope have changed, by whatever process
 spool.py         writes that wait on disk for a database that cannot take them

@@ -334,6 +334,16 @@ class Fates:
 
 
 @dataclass(frozen=True, slots=True)
+class Repeats:
+    """The beginnings of a managed prompt that later requests have, too: where breakpoints belong, if the provider's
+    prefix cache holds only what is marked."""
+
+    messages: int  # that the next turn's prompt begins with; 0: instructions alone
+    whole: bool  # the next request begins with all messages of this one
+    minimum: int  # tokens: shorter beginnings are not cached
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """The prompt for the upstream, and the reasons for it. `messages is None`: those of the client."""
 
@@ -347,6 +357,7 @@ class Plan:
     state: PathState | None = None  # of the conversation, once this has been sent
     trail: Trail | None = None  # None: it was not planned
     desk: DeskPlan | None = None  # None: the model has no tools of ours, nor had it any
+    repeats: Repeats | None = None  # None: no breakpoint of ours is needed, or none would pay
 
 
 @dataclass(frozen=True, slots=True)

@@ -170,6 +170,21 @@ class Sampling(msgspec.Struct, frozen=True):
     seed: int | None
 
 
+@dataclass(frozen=True, slots=True)
+class Breakpoints:
+    """The breakpoints that a client has set, in an API whose provider caches only what is marked (`cache_control`)."""
+
+    instructions: bool = False  # in tools or instructions
+    messages: bool = False
+    automatic: bool = False  # the provider sets one on the last block
+    for_an_hour: bool = False  # the last of them lasts for an hour, and not for five minutes
+
+    @property
+    def in_conversation(self) -> bool:
+        """True if more than tools and instructions is cached."""
+        return self.messages or self.automatic
+
+
 class RequestOrigin(Protocol):
     """A request as it came in an API that is not chat completions. `proxy/protocol/origin.py` documents it."""
 
@@ -184,6 +199,10 @@ class RequestOrigin(Protocol):
     @property
     def foreign(self) -> str:
         """The field that no chat completion can express; "": there is none."""
+
+    @property
+    def breakpoints(self) -> Breakpoints | None:
+        """The client's breakpoints; None: the API has none, its provider caches what it can."""
 
 
 class ChatRequest(Protocol):

@@ -25,6 +25,8 @@ A = {"name": "a", "base_url": "https://a.example/v1"}
         ({"server": {"PORT": 1}}, "server.PORT", "unknown key; did you mean `port`?"),
         ({"server": {"zzz": 1}}, "server.zzz", "unknown key; known here: host, port"),
         ({"upstreams": [{**A, "timeout": {"idel": 5}}]}, "upstreams[0].timeout.idel", "did you mean `idle`?"),
+        ({"upstreams": [{**A, "url": "http://x/v1"}]}, "upstreams[0].url", "did you mean `base_url`?"),
+        ({"upstreams": [{**A, "openai_api_key": "x"}]}, "upstreams[0].openai_api_key", "did you mean `api_key`?"),
         ({"profiles": {"lean": {"window": {"turn": 5}}}}, "profiles.lean.window.turn", "did you mean `turns`?"),
         ({"profiles": {"new": {"budgt": 5}}}, "profiles.new.budgt", "did you mean `budget`?"),
         ({"upstreams": [{"name": "a"}]}, "upstreams[0].base_url", "is required: URL up to and including /v1."),

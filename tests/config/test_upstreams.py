@@ -45,7 +45,11 @@ def test_every_row_says_where_it_is_from_and_when(row: Row[Price] | Row[PrefixCa
         ("generic", "gemini-3.8-flash", PrefixCache(ttl=86_400, minimum=4096)),
         ("generic", "anthropic/claude-opus-4.5", PrefixCache(ttl=300, minimum=4096)),
         ("generic", "claude-opus-5-5", PrefixCache(ttl=300, minimum=512, reasoning=True)),
-        ("generic", "claude-sonnet-5", PrefixCache(ttl=300, minimum=512)),
+        ("generic", "claude-sonnet-5", PrefixCache(ttl=300, minimum=1024)),
+        ("anthropic", "claude-sonnet-4-6", PrefixCache(ttl=300, minimum=1024)),
+        ("anthropic", "claude-opus-4-8", PrefixCache(ttl=300, minimum=1024)),
+        ("anthropic", "claude-opus-4-7", PrefixCache(ttl=300, minimum=2048)),
+        ("anthropic", "claude-sonnet-5-5", PrefixCache(ttl=300, minimum=512)),
     ],
 )
 def test_how_a_model_is_cached_by_its_own_provider_and_through_others(

@@ -149,5 +149,5 @@ def test_what_is_thought_is_counted_turn_by_turn_where_it_can_be_lost() -> None:
     so_far = progress(of)
     assert so_far is not None
     for rethinking, thought in ((0.0, ()), (5.0, (30, 0, 0))):
-        known = TokenBudget(of, so_far, replace(context(of), rates=replace(WARM, rethinking=rethinking)))
+        known = TokenBudget(of, so_far, context(of, rates=replace(WARM, rethinking=rethinking)))
         assert known.sizes(Draft(None, so_far.open)).reasoning == thought

@@ -23,7 +23,7 @@ from proxy.conversation.identify import (
 )
 from proxy.conversation.progress import archived, complete, open_turn
 from proxy.errors import BadRequest
-from proxy.pipeline.record import AnsweredScopes
+from proxy.pipeline.answered_scopes import AnsweredScopes
 from proxy.protocol.chat import SESSION_METADATA, Chains, chain_of, links_after
 from proxy.protocol.dialects import DIALECTS, violations
 from proxy.protocol.headers import SESSION_HEADERS, read_directives

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from proxy.memory.learn import Learner, Obedience
 from proxy.memory.library import Library
 from proxy.observe.metrics import Metrics
-from proxy.pipeline.record import INLINE_JSON_BYTES, AnsweredScopes, Recorder
+from proxy.pipeline.answered_scopes import AnsweredScopes
+from proxy.pipeline.record import INLINE_JSON_BYTES, Recorder
 from proxy.storage.answers import MemoryAnswers
 from proxy.storage.shared import SharedState
 from proxy.storage.shared.local import MISSES, local_state

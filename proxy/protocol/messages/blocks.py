@@ -145,14 +145,21 @@ def _part(block: Json) -> Json:
 # --- and back ---------------------------------------------------------------------------------------------------------
 
 
-def written(messages: Sequence[Message]) -> bytes:
-    """Returns messages as a JSON array of this API: the client's own blocks, and of messages that were changed, or come
-    from elsewhere, blocks that say the same. Results of tools and what the user says beside them are one message."""
+def spans(messages: Sequence[Message]) -> list[bytes]:
+    """Returns the blocks of each message, as a JSON array without its brackets: the client's own, and of messages that
+    were changed, or come from elsewhere, blocks that say the same."""
+    return [said.span or b",".join(map(_encode, _made(said))) for said in messages]
+
+
+def written(messages: Sequence[Message], of_each: Sequence[bytes] | None = None) -> bytes:
+    """Returns messages as a JSON array of this API. Results of tools and what the user says beside them are one
+    message. `of_each`: their blocks; None: as `spans` makes them."""
     parts: list[bytes] = []
     open_blocks: list[bytes] = []
-    for said, after in pairwise([*messages, None]):
+    told = spans(messages) if of_each is None else of_each
+    for (said, after), span in zip(pairwise([*messages, None]), told, strict=True):
         assert said is not None
-        open_blocks.append(said.span or b",".join(map(_encode, _made(said))))
+        open_blocks.append(span)
         if said.role == "tool" and after is not None and after.role in ("tool", "user"):
             continue
         role = "user" if said.role == "tool" else said.role

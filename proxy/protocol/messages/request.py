@@ -3,11 +3,12 @@
 What is at the provider alone (its own tools, containers, context management, MCP connectors) is named in
 `Origin.hands_off`: such a request passes as it is. What no chat completion can express is named in `Origin.foreign`.
 
-The client's own breakpoints (`cache_control`) stay with their blocks. Where it sets some, and fewer than the provider
-takes, a managed prompt gets one more at the end of what the next request has in common with it.
+The client's own breakpoints (`cache_control`) stay with their blocks; a managed prompt gets those that it lacks
+(breakpoints.py).
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -15,12 +16,10 @@ import msgspec
 from proxy.errors import BadRequest, MissingParameter
 from proxy.protocol.chat import ChatCompletionRequest
 from proxy.protocol.message import ChatCompletionMessage, chat_message
-from proxy.protocol.messages import blocks
+from proxy.protocol.messages import blocks, breakpoints
 from proxy.protocol.origin import Origin, elements, opened
 from proxy.protocol.request import MAX_MESSAGES
-from proxy.types import Json, Message
-
-MOST_BREAKPOINTS = 4  # https://docs.claude.com/en/docs/build-with-claude/prompt-caching
+from proxy.types import Breakpoints, Json, Message, Repeats
 
 _ALIKE = ("model", "stream", "temperature", "top_p")
 _HANDS_OFF = ("context_management", "container", "mcp_servers")
@@ -43,7 +42,8 @@ def parse(body: bytes) -> ChatCompletionRequest:
     values, fields = opened(body)
     if "messages" not in values:
         raise MissingParameter("messages: Field required", param="messages")
-    read = _read(bytes(values["messages"]))
+    said = _said(bytes(values["messages"]))
+    read = blocks.read(said, elements(values["messages"]))
     system = _system(fields.get("system"))
     messages: tuple[ChatCompletionMessage, ...] = read.messages if system is None else (system, *read.messages)
     tools, foreign = _tools(fields.get("tools"))
@@ -55,6 +55,7 @@ def parse(body: bytes) -> ChatCompletionRequest:
         {name: value for name, value in fields.items() if name != "messages"},
         hands_off=hands_off,
         foreign=_foreign(fields) or foreign or read.opaque.partition(":")[0],
+        breakpoints=breakpoints.read(fields, said) if b'"cache_control"' in body else Breakpoints(),
     )
     chat = _chat_fields(fields, tools)
     raw = _encode(chat | {"messages": [msgspec.Raw(said.raw) for said in messages]})
@@ -62,7 +63,7 @@ def parse(body: bytes) -> ChatCompletionRequest:
     return ChatCompletionRequest(raw, every, messages, fields["model"], fields.get("stream") is True, origin)
 
 
-def _read(raw: bytes) -> blocks.ReadMessages:
+def _said(raw: bytes) -> list[dict[str, Any]]:
     try:
         decoded = _objects.decode(raw)
     except (msgspec.ValidationError, RecursionError):
@@ -71,7 +72,7 @@ def _read(raw: bytes) -> blocks.ReadMessages:
         raise BadRequest("messages: at least one message is required", param="messages")
     if len(decoded) > MAX_MESSAGES:
         raise BadRequest(f"messages: more than {MAX_MESSAGES}", param="messages")
-    return blocks.read(decoded, elements(raw))
+    return decoded
 
 
 def _system(system: Json) -> ChatCompletionMessage | None:
@@ -161,53 +162,55 @@ def _who(metadata: Json) -> tuple[str, str]:
 # --- and back ---------------------------------------------------------------------------------------------------------
 
 
-def written(origin: Origin, messages: Sequence[Message] | None, model: str | None) -> bytes:
+def written(
+    origin: Origin, messages: Sequence[Message] | None, model: str | None, repeats: Repeats | None = None
+) -> bytes:
     """Returns the body in its own API, with these messages in place of the client's; None: as they are. All other
-    values keep their bytes."""
+    values keep their bytes, unless they get a breakpoint of ours. `repeats`: what later requests repeat of these
+    messages; None: no breakpoints are set."""
     values = dict(origin.values)
     if model is not None:
         values["model"] = msgspec.Raw(_encode(model))
     if messages is not None:
-        said = list(messages)
+        said, added = list(messages), 0
         if said and said[0].role == "system" and not said[0].span:
             first = said.pop(0)
             before = _system(origin.fields.get("system"))
             if before is None or first.text != before.text:
-                values["system"] = msgspec.Raw(_encode(_changed(origin.fields.get("system"), before, first)))
-        array = blocks.written(said)
-        values["messages"] = msgspec.Raw(with_breakpoint(array, _breakpoints(values, array)))
+                system, added = _changed(origin.fields.get("system"), before, first)
+                values["system"] = msgspec.Raw(_encode(system))
+        spans: Sequence[bytes] = blocks.spans(said)
+        if repeats is not None:
+            left_out = len(messages) - len(said)
+            repeats = replace(repeats, messages=max(0, repeats.messages - left_out))
+            spans = _marked(values, spans, said, repeats, added)
+        values["messages"] = msgspec.Raw(blocks.written(said, spans))
     return _encode(values)
 
 
-def _changed(system: Json, before: Message | None, first: Message) -> Json:
-    """Returns the instructions as they are, and behind them what was added; a changed text as one string."""
-    if before is not None and isinstance(system, list) and first.text.startswith(before.text):
-        return [*system, {"type": "text", "text": first.text[len(before.text) :].lstrip("\n")}]
-    return first.text
+def _marked(
+    values: dict[str, msgspec.Raw], spans: Sequence[bytes], said: Sequence[Message], repeats: Repeats, added: int
+) -> Sequence[bytes]:
+    """Sets breakpoints in these values, and returns the spans with theirs. `added`: blocks of ours in `system`."""
+    tools, system, automatic = (values.get(name) for name in ("tools", "system", "cache_control"))
+    body = breakpoints.Body(
+        None if tools is None else bytes(tools),
+        None if system is None else bytes(system),
+        spans,
+        None if automatic is None else msgspec.json.decode(automatic),
+        added,
+    )
+    done = breakpoints.placed(body, said, repeats)
+    for name, before, after in (("tools", body.tools, done.tools), ("system", body.system, done.system)):
+        if after is not None and after is not before:
+            values[name] = msgspec.Raw(after)
+    return done.spans
 
 
-def _breakpoints(values: Mapping[str, msgspec.Raw], array: bytes) -> int:
-    """Returns the number of breakpoints that the client has set, as they are sent."""
-    around = b"".join(bytes(values[name]) for name in ("system", "tools") if name in values)
-    own = 1 if "cache_control" in values else 0  # automatic caching takes one
-    return own + around.count(b'"cache_control"') + array.count(b'"cache_control"')
-
-
-def with_breakpoint(array: bytes, set_by_client: int) -> bytes:
-    """Returns messages with one more breakpoint, on the last block before the newest user's message, if the client sets
-    some and there is room for it."""
-    if not 0 < set_by_client < MOST_BREAKPOINTS:
-        return array
-    messages = msgspec.json.decode(array, type=list[msgspec.Raw])
-    last = next((at for at in range(len(messages) - 1, 0, -1) if b'"role":"user"' in bytes(messages[at])[:20]), 0)
-    if last < 1:
-        return array
-    said = msgspec.json.decode(messages[last - 1], type=dict[str, msgspec.Raw])
-    content = msgspec.json.decode(said["content"], type=list[msgspec.Raw])
-    block = msgspec.json.decode(content[-1]) if content else {}
-    if "cache_control" in block or block.get("type") not in ("text", "tool_use", "tool_result", "image"):
-        return array
-    content[-1] = msgspec.Raw(_encode({**block, "cache_control": {"type": "ephemeral"}}))
-    said["content"] = msgspec.Raw(_encode(content))
-    messages[last - 1] = msgspec.Raw(_encode(said))
-    return _encode(messages)
+def _changed(system: Json, before: Message | None, first: Message) -> tuple[Json, int]:
+    """Returns the instructions as they are, and behind them what was added, with the number of blocks that are; else
+    the changed text."""
+    if before is not None and first.text.startswith(before.text):
+        own = system if isinstance(system, list) else [{"type": "text", "text": system}]
+        return [*own, {"type": "text", "text": first.text[len(before.text) :].lstrip("\n")}], 1
+    return first.text, 1 if before is None else 0

@@ -17,7 +17,7 @@ from proxy.protocol.message import ChatCompletionMessage, chat_message
 from proxy.protocol.origin import Origin, elements, opened
 from proxy.protocol.request import MAX_MESSAGES
 from proxy.protocol.responses import items
-from proxy.types import Json, Message
+from proxy.types import Json, Message, Repeats
 
 # Fields with the same name and meaning in a chat completion.
 _ALIKE = ("model", "stream", "temperature", "top_p", "parallel_tool_calls")
@@ -225,9 +225,11 @@ def _response_format(text: Json) -> Json:
 # --- and back ---------------------------------------------------------------------------------------------------------
 
 
-def written(origin: Origin, messages: Sequence[Message] | None, model: str | None) -> bytes:
+def written(
+    origin: Origin, messages: Sequence[Message] | None, model: str | None, _repeats: Repeats | None = None
+) -> bytes:
     """Returns the body in its own API, with these messages in place of the client's; None: as they are. All other
-    values keep their bytes."""
+    values keep their bytes. `_repeats`: nothing, since the provider's prefix cache needs no breakpoints."""
     values = dict(origin.values)
     if origin.is_unstored:
         values["store"] = msgspec.Raw(b"false")

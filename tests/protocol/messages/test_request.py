@@ -6,13 +6,13 @@ from typing import Any
 import msgspec
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from proxy.errors import BadRequest, InvalidJson, MissingParameter
 from proxy.protocol.apis import chat_body
 from proxy.protocol.message import prefixed, suffixed
 from proxy.protocol.messages import request as adapter
 from proxy.protocol.origin import Origin
+from proxy.types import Repeats
 from tests.other_apis import dialogues, misplaced_blocks
 
 Json = Any
@@ -164,30 +164,15 @@ def block(said: str, **more: Json) -> Json:
     return {"type": "text", "text": said, **more}
 
 
-@pytest.mark.parametrize(("set_by_client", "expected"), [(0, False), (1, True), (3, True), (4, False), (5, False)])
-def test_a_breakpoint_is_added_only_where_there_are_some_and_room(set_by_client: int, expected: bool) -> None:
-    array = json.dumps(
-        [
-            {"role": "user", "content": [block("a")]},
-            {"role": "assistant", "content": [block("b"), block("c")]},
-            {"role": "user", "content": [block("d")]},
-        ],
-        separators=(",", ":"),
-    ).encode()
-    again = msgspec.json.decode(adapter.with_breakpoint(array, set_by_client))
-    assert [("cache_control" in said["content"][-1]) for said in again] == [False, expected, False]
-
-
-@given(st.integers(0, 6), dialogues())
-def test_there_are_never_more_than_four_breakpoints_unless_the_client_has_set_them(
-    more: int, messages: list[Json]
-) -> None:
-    tools = [{**LOOK, **(CACHED if at < more else {})} for at in range(6)]
-    request = adapter.parse(json.dumps({"model": "m", "messages": messages, "tools": tools}).encode())
-    assert isinstance(request.origin, Origin)
-    again = adapter.written(request.origin, request.messages, None)
-    before = json.dumps(messages).count('"cache_control"') + more
-    assert again.count(b'"cache_control"') <= max(before, adapter.MOST_BREAKPOINTS)
+def test_what_is_added_behind_instructions_is_a_block_of_its_own_behind_the_breakpoint() -> None:
+    request = parsed(system="Be brief", messages=[{"role": "user", "content": [block("Hello")]}])
+    instructions, said = request.messages
+    again = msgspec.json.decode(
+        adapter.written(request.origin, [suffixed(instructions, "Likes tea"), said], None, Repeats(2, True, 0))
+    )
+    assert again["system"] == [block("Be brief", **CACHED), block("Likes tea")]
+    assert again["messages"] == [{"role": "user", "content": [block("Hello", **CACHED)]}]
+    assert msgspec.json.decode(adapter.written(request.origin, [instructions, said], None))["system"] == "Be brief"
 
 
 @pytest.mark.parametrize(
