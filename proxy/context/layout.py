@@ -117,7 +117,10 @@ def _translated(request: ChatRequest, plan: Plan, upstream: UpstreamConfig, mode
     assert request.origin is not None
     named = model if model != request.model else None
     if apis.has_native(request.origin, upstream.spoken):
-        body = apis.native_body(request, plan.messages, named, plan.repeats)
+        desk, tools = plan.desk, plan.tools if plan.messages is not None else None
+        ours = tools[len(tools) - desk.schemas :] if desk is not None and tools is not None else []
+        has_memory = upstream.dialect == "anthropic"
+        body = apis.native_body(request, plan.messages, named, plan.repeats, tools=ours, has_memory=has_memory)
         if body is None:
             plan = original(plan, "stage=assemble;rule=sealed_reasoning")
             body = apis.native_body(request, None, named)

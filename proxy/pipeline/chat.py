@@ -38,6 +38,7 @@ from proxy.protocol.answers import answer_of
 from proxy.protocol.chat import chain_of
 from proxy.protocol.headers import read_directives
 from proxy.protocol.request import glimpse, parse, with_messages
+from proxy.protocol.spliced import SPLICED
 from proxy.reuse import exact
 from proxy.storage.pending import BEGUN
 from proxy.tasks import Attempts, Offload
@@ -422,9 +423,9 @@ async def _open_desk(context: RequestContext) -> OpenDesk | None:
     desks, origin = context.services.desks, context.request.origin
     if not desks.is_wanted(context.directives) or "identify" in context.attempts.failed:
         return None
-    if origin is not None and apis.has_native(origin, context.route.upstream.config.spoken):
-        return None  # rounds of hidden tools are chat completions
     upstream = context.route.upstream.config
+    if origin is not None and apis.has_native(origin, upstream.spoken) and origin.api not in SPLICED:
+        return None  # its answers cannot be spliced out of rounds
     work = desks.opened(context.incoming, context.request, context.identity, context.directives, upstream)
     return await context.attempts.run("desk", work, fallback=None, deadline=DESK_DEADLINE)
 

@@ -11,8 +11,10 @@ from time import perf_counter
 
 from proxy.config.memory import MemoryTools
 from proxy.conversation.progress import without_ours
-from proxy.desk import repeated, tools, trust, wishes
+from proxy.desk import memory_tool, repeated, tools, trust, wishes
+from proxy.desk.memory_tool import Command, Create, Delete, Insert, Rename, Replace, View
 from proxy.desk.merging import merged
+from proxy.desk.schemas import MEMORY
 from proxy.desk.sentences import sentence
 from proxy.desk.tools import EditSection, Forget, Load, Order, Prune, Recall, Remember, Save, Summarise, Unclear
 from proxy.desk.wishes import Numbered, Unfit
@@ -20,7 +22,8 @@ from proxy.memory import edits
 from proxy.memory.commands import mark
 from proxy.memory.edits import Draft
 from proxy.memory.library import Library
-from proxy.pipeline.desk_documents import Documents, Unwritten
+from proxy.pipeline.desk_documents import Documents, Tells, Unwritten
+from proxy.pipeline.desk_memory import MemoryFolder
 from proxy.storage.base import StorageError
 from proxy.storage.desk import DeskStore
 from proxy.tasks import Attempts, Offload
@@ -123,9 +126,12 @@ class DeskTools:
         done: list[Payload] = []
         result = "ok"
         size = len(call.arguments or "")
+
+        def order() -> Order | Command:
+            return memory_tool.read(call.arguments) if name == MEMORY else tools.read(name, call.arguments)
+
         try:
-            order = await Offload(self.executor, size, inline_bytes=INLINE)(lambda: tools.read(name, call.arguments))
-            told, done = await self._does(order)
+            told, done = await self._does(await Offload(self.executor, size, inline_bytes=INLINE)(order))
         except Unclear as unclear:
             result, told = unclear.reason, self._say(unclear.reason, about=unclear.about)
         except Unfit as unfit:
@@ -140,10 +146,12 @@ class DeskTools:
         await self._write(*done, Called(name, arguments, result, round_))
         return told
 
-    async def _does(self, order: Order) -> tuple[str, list[Payload]]:
+    async def _does(self, order: Order | Command) -> tuple[str, list[Payload]]:
         if self.seat.is_ended or self._is_ended:
             raise Unfit("ended")
         match order:
+            case View() | Create() | Replace() | Insert() | Delete() | Rename():
+                return await MemoryFolder(self._documents, self._written, self._removed).carried_out(order)
             case Prune() | Summarise():
                 return await self._marks(order)
             case Recall():
@@ -218,23 +226,38 @@ class DeskTools:
         )
 
     async def _saved(self, name: str, content: str) -> tuple[str, list[Payload]]:
+        instead = await self._written(name, content)
+        if instead is not None:
+            return instead
+        tokens = await self._count(content)
+        return self._say("edited" if tools.section_of(name) else "saved", name=name, tokens=tokens), []
+
+    async def _written(self, name: str, content: str, made_of: str | None = None) -> tuple[str, list[Payload]] | None:
+        """Writes a document; returns what the model is told instead where nothing was written. The document's events
+        are written with it. `made_of`: the text that the model has changed; None: what it wrote there last."""
         documents = self._documents
         section = tools.section_of(name)
         tokens = await self._count(content)
         before = await documents.text(name)
-        if section == "user_profile" and self._quotes(content, before):
-            edit = Edit(self._tool(section), name, before, content, "waiting")
-            return self._say("waits"), self._noted(edit)
         tool = self._tool(section)
-
-        def tells(before: str, after: str, version: int) -> list[DeskEvent]:
-            return self._events(self._of(Edit(tool, name, before, after, version=version)))
-
-        wrote = await documents.write(name, content, tokens, self._own_last(name), merged, tells)
+        if section == "user_profile" and self._quotes(content, before):
+            return self._say("waits"), self._noted(Edit(tool, name, before, content, "waiting"))
+        known = self._own_last(name) if made_of is None else made_of
+        wrote = await documents.write(name, content, tokens, known, merged, self._tells(tool, name))
         if wrote is None:
             return self._say("unchanged", name=name), self._noted(Edit(tool, name, content, content))
         self._noted(Edit(tool, name, wrote.before, wrote.document.text, version=wrote.document.version))
-        return self._say("edited" if section else "saved", name=name, tokens=tokens), []  # told of with the document
+        return None
+
+    async def _removed(self, name: str) -> None:
+        """Removes a document; its events are written with it."""
+        tool = self._tool(tools.section_of(name))
+        wrote = await self._documents.remove(name, self._tells(tool, name))
+        if wrote is not None:
+            self._noted(Edit(tool, name, wrote.before, "", version=wrote.document.version))
+
+    def _tells(self, tool: ToolName, name: str) -> Tells:
+        return lambda before, after, version: self._events(self._of(Edit(tool, name, before, after, version=version)))
 
     def _tool(self, section: str | None) -> ToolName:
         return "edit_section" if section else "save_to_disk"

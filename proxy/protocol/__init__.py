@@ -16,6 +16,7 @@ accumulate.py  adds up the chunks of a stream to one completion
 splicing.py    splices the streams of several rounds into one answer
 rounds.py      for it: reads one round, and holds back what the client is not to see, or not yet
 whole_rounds.py  the same for answers that are not streamed
+spliced.py     the same by the API in which the upstream answers
 tool_results.py  follow-up messages of an answer whose tools the proxy runs
 merging.py     merges the values of chunks, and neighbouring chunks of text
 dialects.py    the demands of each kind of upstream: the table of dialects, and the check of messages against it

@@ -20,6 +20,7 @@ from proxy.protocol.message import instruction
 from proxy.protocol.messages import output as messages_output
 from proxy.protocol.messages import request as messages_request
 from proxy.protocol.messages.blocks import has_broken_seal
+from proxy.protocol.messages.bodies import with_tools
 from proxy.protocol.messages.reading import MessageReader
 from proxy.protocol.origin import Origin
 from proxy.protocol.request import with_changes, without
@@ -170,11 +171,19 @@ def has_native(origin: RequestOrigin | None, apis: Sequence[ApiName]) -> bool:
 
 
 def native_body(
-    request: ChatRequest, messages: Sequence[Message] | None, model: str | None, repeats: Repeats | None = None
+    request: ChatRequest,
+    messages: Sequence[Message] | None,
+    model: str | None,
+    repeats: Repeats | None = None,
+    *,
+    tools: Sequence[Json] = (),
+    has_memory: bool = False,
 ) -> bytes | None:
     """Returns the body in the API that the client has used, with these messages and this model in place of the client's
     (None: its own), and with breakpoints where it needs some. None where signed reasoning would be sent without the
-    bytes that its signature is about. `repeats`: what later requests repeat of these messages."""
+    bytes that its signature is about. `repeats`: what later requests repeat of these messages. `tools`: of ours, behind
+    the client's, as those of a chat completion; in the Messages API alone. `has_memory`: the provider has a memory tool
+    of its own."""
     assert isinstance(request, ChatCompletionRequest)
     origin = request.origin
     assert isinstance(origin, Origin)
@@ -184,7 +193,8 @@ def native_body(
         return origin.raw
     if messages is not None and has_broken_seal(messages):
         return None
-    return APIS[origin.api].written(origin, messages, model, repeats)
+    body = APIS[origin.api].written(origin, messages, model, repeats)
+    return with_tools(body, tools, has_built_in=has_memory) if tools else body
 
 
 def chat_body(

@@ -6,4 +6,7 @@ breakpoints.py  breakpoints of the prefix cache: the client's, and ours in a rew
 output.py       a completion as a message object, and back; errors in this API's shape
 events.py       chunks of a completion as the events of a message
 reading.py      events of a message as the completion that they are
+rounds.py       a message out of several rounds, as a stream
+whole_rounds.py the same for one that is not streamed
+bodies.py       a body with tools of ours, or with the messages of a further round
 """

@@ -4,7 +4,7 @@ A user's message with results of tools is several messages there: a result each,
 them. Each knows the bytes of its blocks. A message is *sealed* where it holds thinking that is signed: nothing in it
 may be rewritten, and it is written with its own bytes or not at all."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -12,12 +12,13 @@ from typing import Any
 import msgspec
 
 from proxy.errors import BadRequest
-from proxy.protocol.message import ChatCompletionMessage, chat_message
+from proxy.protocol.message import ChatCompletionMessage, chat_message, spanned
 from proxy.protocol.origin import elements, told_result
 from proxy.types import Json, Message
 
 _encode = msgspec.json.Encoder().encode
 _values = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_objects = msgspec.json.Decoder(list[dict[str, Any]])
 
 _THINKING = frozenset({"thinking", "redacted_thinking"})
 
@@ -206,3 +207,15 @@ def _block(part: Json) -> Json:
 def has_broken_seal(messages: Sequence[Message]) -> bool:
     """True if a message holds reasoning that was signed, without the bytes that its signature is about."""
     return any(said.is_sealed and not said.span for said in messages)
+
+
+def are_signed(blocks: Iterable[Mapping[str, Json]]) -> bool:
+    """True if one of these blocks is thinking under a signature."""
+    return any(each.get("type") == "redacted_thinking" or bool(each.get("signature")) for each in blocks)
+
+
+def in_span(said: Message, span: bytes) -> Message:
+    """Returns a message that is kept as one of a chat completion, in the bytes of its blocks; b"": it has none."""
+    if not span:
+        return said
+    return spanned(said, span, is_sealed=are_signed(_objects.decode(b"[%b]" % span)))

@@ -22,6 +22,19 @@ def event(data: Mapping[str, Json]) -> bytes:
     return b"event: %s\ndata: %s\n\n" % (str(data["type"]).encode(), _encode(data))
 
 
+def events_of(message: Mapping[str, Json]) -> bytes:
+    """Returns the events of a message that has come whole."""
+    content = message.get("content")
+    told = {**message, "content": [], "stop_reason": None, "stop_sequence": None}
+    parts = [event({"type": "message_start", "message": told})]
+    for index, block in enumerate(content if isinstance(content, list) else ()):
+        parts.append(event({"type": "content_block_start", "index": index, "content_block": block}))
+        parts.append(event({"type": "content_block_stop", "index": index}))
+    delta = {name: message.get(name) for name in ("stop_reason", "stop_sequence")}
+    parts.append(event({"type": "message_delta", "delta": delta, "usage": message.get("usage")}))
+    return b"".join([*parts, event({"type": "message_stop"})])
+
+
 @dataclass(slots=True)
 class _Open:
     """The block that is being told."""

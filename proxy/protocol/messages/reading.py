@@ -32,7 +32,7 @@ class MessageReader:
     @property
     def finished(self) -> bool:
         """True once its stop reason is known."""
-        return bool(self._message.get("stop_reason"))
+        return bool(self.stop_reason)
 
     @property
     def complete(self) -> bool:
@@ -61,7 +61,21 @@ class MessageReader:
 
     def completion(self) -> dict[str, Any]:
         """Returns the completion so far."""
-        return completion_of({**self._message, "content": [self._block(at) for at in sorted(self._blocks)]})
+        return completion_of({**self._message, "content": self.content()})
+
+    @property
+    def stop_reason(self) -> str:
+        """The stop reason; "" before it is known."""
+        return str(self._message.get("stop_reason") or "")
+
+    def content(self) -> list[dict[str, Any]]:
+        """Returns the blocks so far, in their order."""
+        return [self.block(at) for at in sorted(self._blocks)]
+
+    @property
+    def told_usage(self) -> Json:
+        """The usage as the upstream has told it so far; None before it has."""
+        return self._message.get("usage")
 
     def _take(self, event: dict[str, Any]) -> None:
         match event.get("type"):
@@ -87,7 +101,8 @@ class MessageReader:
             case "error":
                 self.error = event.get("error") or event
 
-    def _block(self, at: int) -> dict[str, Any]:
+    def block(self, at: int) -> dict[str, Any]:
+        """Returns the block with this index so far. Raises KeyError."""
         block, told = self._blocks[at], "".join(self._pieces.get(at, ()))
         match block.get("type"):
             case "text":
