@@ -38,6 +38,7 @@ ELSEWHERE = {
     "pipeline/kept_responses.py": "tests/pipeline/test_other_apis.py: over real sockets",
     "protocol/messages/reading.py": "tests/protocol/messages/test_events.py: what was written is read",
     "protocol/responses/reading.py": "tests/protocol/responses/test_events.py: what was written is read",
+    "pipeline/desk_facts.py": "tests/pipeline/test_desk_tools.py: with all tools of the desk",
     "pipeline/tool_rounds.py": "tests/pipeline/test_tool_loop.py: with all of the loop",
     "pipeline/tool_stream.py": "tests/pipeline/test_tool_loop.py: with all of the loop",
     "pipeline/tool_turns.py": "tests/pipeline/test_tool_loop.py: with all of the loop",

@@ -51,6 +51,11 @@ class PriceSetting(Section):
         "US dollars per million prompt tokens written to that cache. Absent: as input, or above it "
         "as the model's own provider takes it.",
     )
+    write_hour: Dollars | None = setting(
+        None,
+        "US dollars per million prompt tokens written to it for an hour, where a client asks for that (`ttl: 1h`). "
+        "Absent: twice the input.",
+    )
     output: Dollars = Field(description="US dollars per million completion tokens.")
 
 
@@ -134,7 +139,7 @@ def price_for(upstream: Upstream, model: str) -> Price:
 def _price(setting: PriceSetting, names: tuple[str, ...]) -> Price:
     cached = UNPRICED * setting.input if setting.cached is None else setting.cached
     write = write_factor(names) * setting.input if setting.write is None else setting.write
-    return Price(input=setting.input, cached=cached, write=write, output=setting.output)
+    return Price(setting.input, cached, write, setting.output, setting.write_hour)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,8 @@ from proxy.context import economics
 from proxy.context.economics import FORCED, CostSoFar, Rates
 from proxy.types import Breakpoints, PrefixCache, Price
 
+HOUR = 3_600.0  # seconds
+
 
 @dataclass(frozen=True, slots=True)
 class Caching:
@@ -29,6 +31,8 @@ def caching(
 ) -> Caching:
     """Returns the prices `idle` seconds after the previous request. `asked`: the client's breakpoints; None: the
     provider caches without. `prefix`: tokens of tools and instructions. `may_set`: breakpoints where there are none."""
+    if asked is not None and asked.for_an_hour and cache != economics.NO_CACHE:
+        price, cache = replace(price, write=price.hour), replace(cache, ttl=HOUR)
     rates = economics.rates(price, cache, idle=idle)
     if asked is None or cache == economics.NO_CACHE:
         return Caching(rates, rates)

@@ -160,6 +160,7 @@ class _Planner(Step):
                 expected=repeated if is_changed else min(repeated, passed, self.context.alone.most),
                 busted=self.budget.repeated() - repeated,
                 mechanisms=self._mechanisms(draft, fates) if is_changed else Mechanisms(),
+                is_unwritten=self.context.alone.most < sys.maxsize,
             ),
             reason=f"turns={len(draft.kept) + 1}" if is_changed else "",
             messages=messages,

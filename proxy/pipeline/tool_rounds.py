@@ -218,4 +218,5 @@ def _sum(first: Usage, second: Usage) -> Usage:
         first.reasoning_tokens + second.reasoning_tokens,
         written,
         first.reports_none_cached and second.reports_none_cached,
+        first.written_for_an_hour + second.written_for_an_hour,
     )

@@ -30,6 +30,14 @@ class Price:
     cached: float = 0.0  # prompt tokens that the provider's prefix cache held
     write: float = 0.0  # prompt tokens written to that cache
     output: float = 0.0
+    # Prompt tokens written to it for an hour, where the client asks for that; None: twice the input, for every model of
+    # the one provider that sells it (platform.claude.com/docs/en/about-claude/pricing, 2026-11).
+    write_hour: float | None = None
+
+    @property
+    def hour(self) -> float:
+        """The price of a write for an hour."""
+        return 2 * self.input if self.write_hour is None else self.write_hour
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,6 +307,7 @@ class PromptTokens:
     expected: int = 0  # that the prefix cache should have of the sent prompt; 0 also if they may have expired there
     busted: int = 0  # that it had of ours, and that are billed anew since a message before them has changed
     mechanisms: Mechanisms = Mechanisms()  # by our count
+    is_unwritten: bool = False  # passed through, nothing new of it would be written to the prefix cache
 
     def scaled(self, factor: float) -> "PromptTokens":
         """Returns the counts in tokens of the upstream. `factor`: tokens of the upstream per token of ours."""

@@ -75,14 +75,22 @@ def test_a_list_price_is_its_own_providers(dialect: str, models: list[str], pric
 
 @pytest.mark.parametrize(
     ("model", "factor"),
-    [("gpt-6-sol", 1.25), ("anthropic/claude-opus-5.5", 1.25), ("kimi-k3", 1.0), ("unheard-of", 1.0)],
+    [
+        ("gpt-6-sol", 1.25),
+        ("anthropic/claude-opus-5.5", 1.25),
+        ("claude-sonnet-4-5", 1.25),
+        ("kimi-k3", 1.0),
+        ("unheard-of", 1.0),
+    ],
 )
 def test_a_write_costs_what_its_provider_takes_where_the_configuration_does_not_say(model: str, factor: float) -> None:
     assert write_factor((model,)) == factor
     priced = {"name": "up", "base_url": "https://up/v1", "price": {"input": 2, "output": 8}}
     assert price_for(Upstream.model_validate(priced), model).write == 2 * factor
-    priced["price"] = {"input": 2, "output": 8, "write": 3}
+    assert price_for(Upstream.model_validate(priced), model).hour == 4
+    priced["price"] = {"input": 2, "output": 8, "write": 3, "write_hour": 5}
     assert price_for(Upstream.model_validate(priced), model).write == 3
+    assert price_for(Upstream.model_validate(priced), model).hour == 5
 
 
 def test_the_models_that_settings_name_are_told_without_patterns() -> None:

@@ -67,6 +67,12 @@ def test_what_only_this_request_has_is_not_written_unless_the_provider_marks_the
     assert found(None).rates.added == 1.25
 
 
+@pytest.mark.parametrize(("idle", "cached"), [(1.0, 0.1), (400.0, 0.1), (3_700.0, 2.0)])
+def test_what_is_written_for_an_hour_costs_twice_as_much_and_lives_so_long(idle: float, cached: float) -> None:
+    prices = found(Breakpoints(messages=True, for_an_hour=True), idle=idle)
+    assert (prices.rates.cached, prices.rates.write, prices.alone.write) == (cached, 2.0, 2.0)
+
+
 def test_without_a_cache_nothing_is_marked() -> None:
     prices = caching(PRICE, NO_CACHE, Breakpoints(messages=True), idle=1.0, prefix=9, may_set=True)
     assert prices == Caching(Rates(1.0, 1.0), Rates(1.0, 1.0))

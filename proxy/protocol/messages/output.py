@@ -169,4 +169,5 @@ def _chat_usage(usage: Json) -> Json:
         "completion_tokens": completion,
         "total_tokens": prompt + completion,
         "prompt_tokens_details": {"cached_tokens": cached, "cache_write_tokens": written},
+        **({"cache_creation": by_lifetime} if (by_lifetime := usage.get("cache_creation")) else {}),
     }
