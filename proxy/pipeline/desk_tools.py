@@ -10,7 +10,7 @@ from dataclasses import KW_ONLY, dataclass, field
 from time import perf_counter
 
 from proxy.config.memory import MemoryTools
-from proxy.conversation.progress import without_ours
+from proxy.conversation.blocks import without_ours
 from proxy.desk import memory_tool, repeated, tools, trust, wishes
 from proxy.desk.memory_tool import Command, Create, Delete, Insert, Rename, Replace, View
 from proxy.desk.merging import merged
