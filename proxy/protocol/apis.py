@@ -187,10 +187,13 @@ def native_body(
     assert isinstance(request, ChatCompletionRequest)
     origin = request.origin
     assert isinstance(origin, Origin)
+    if not origin.values:
+        return origin.raw
     if messages is not None and has_broken_seal(messages):
         return None
-    if messages is None and request.is_rewritten:
-        messages = request.messages  # with the history of a session, or without commands
+    if messages is None and (request.is_rewritten or origin.has_own):
+        # With the history of a session, without commands, or without reasoning that no provider can read.
+        messages = request.messages
     if messages is None and model is None and not origin.chain:
         return origin.raw
     body = APIS[origin.api].written(origin, messages, model, repeats)

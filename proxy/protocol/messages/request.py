@@ -147,9 +147,9 @@ def _who(metadata: Json) -> tuple[str, str]:
     return user, session
 
 
-def stops_of(origin: Origin) -> tuple[str, ...]:
+def stops_of(request: ChatCompletionRequest) -> tuple[str, ...]:
     """Returns the stop sequences of a request."""
-    stops = origin.fields.get("stop_sequences")
+    stops = request.fields.get("stop")
     return tuple(stop for stop in stops if isinstance(stop, str)) if isinstance(stops, list) else ()
 
 
