@@ -21,6 +21,7 @@ context_api.py  the context of a conversation as an API, told from the archive
 rollout.py      the mode of each conversation; conversations that return to pass-through
 sessions_api.py sessions as an API: their end
 desk_tools.py   tools of the desk, run: orders carried out, and answered with a sentence
+desk_facts.py   for it: facts, remembered and forgotten
 desk_memory.py  for it: Anthropic's memory tool, carried out over a person's folder
 desk_documents.py for it: the documents of a person's folder, read and written
 desk_api.py     the desk of a session as an API: reset, pins

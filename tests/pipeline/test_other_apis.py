@@ -56,8 +56,10 @@ BOTH = pytest.mark.parametrize("api", ["responses", "messages"])
 # --- upstreams of chat completions ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("dialect", ["kimi", "openai"])
-def test_one_conversation_in_three_apis_makes_the_same_prompts(dialect: str) -> None:
+@pytest.mark.parametrize(
+    ("dialect", "turns"), [("openai", TURNS), ("kimi", TURNS), pytest.param("kimi", 60, marks=pytest.mark.long)]
+)
+def test_one_conversation_in_three_apis_makes_the_same_prompts(dialect: str, turns: int) -> None:
     prompts = {}
     with ExitStack() as stack:
         upstream = stack.enter_context(run_native(seals=False))
@@ -65,7 +67,7 @@ def test_one_conversation_in_three_apis_makes_the_same_prompts(dialect: str) -> 
         for name, made in CLIENTS.items():
             upstream.asked.clear()
             client = made(http, f"sk-{name}")
-            for turn in range(TURNS):
+            for turn in range(turns):
                 assert client.say(f"Question {turn}: " + f"what about {turn}? " * 40) == ANSWER
             prompts[name] = [body["messages"] for body in upstream.bodies("/v1/chat/completions")]
             assert client.last.headers["x-olvido-plan"].startswith("managed")
