@@ -244,6 +244,10 @@ class Router:
         """The upstream of requests that name no model."""
         return self.upstreams[0]
 
+    def speaking(self, api: ApiName) -> Upstream:
+        """Returns the first upstream that has an API; the first of all if none has it."""
+        return next((each for each in self.upstreams if api in each.config.spoken), self.default)
+
     def named(self, name: str) -> Upstream:
         """Returns the upstream of this name. Raises KeyError."""
         return self._by_name[name]
