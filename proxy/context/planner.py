@@ -19,9 +19,10 @@ from proxy.config.profiles import Profile
 from proxy.context import desk_plans, economics, shortening
 from proxy.context.caching import caching
 from proxy.context.draft import PlanContext, TooMuch
+from proxy.context.recollecting import read_question, recollect
 from proxy.context.rollout import weaker
-from proxy.context.volatile import read_question, recollect
-from proxy.conversation.progress import PURPOSES, Case, Purpose, VectorsNeeded, progress, without_ours
+from proxy.conversation.blocks import without_ours
+from proxy.conversation.progress import PURPOSES, Case, Purpose, VectorsNeeded, progress
 from proxy.desk.planned import DeskInput
 from proxy.embedding import EmbeddingUnavailable
 from proxy.lru import Lru

@@ -20,8 +20,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from proxy.context import elide, marks
+from proxy.context.budget import Step, TokenBudget
 from proxy.context.caching import pays
-from proxy.context.draft import Draft, Memory, PlanContext, Step, TokenBudget
+from proxy.context.draft import Draft, Memory, PlanContext
 from proxy.context.folding import FoldPlanner
 from proxy.context.layout import kept, lay_out
 from proxy.context.marks import MarkPlanner

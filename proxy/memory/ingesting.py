@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from proxy.conversation.progress import archived, complete
+from proxy.conversation.turns import archived, complete
 from proxy.language.values import normal
 from proxy.memory import facts
 from proxy.memory.commands import LONGEST, commands, is_command, mark, meant, outlived

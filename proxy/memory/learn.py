@@ -23,7 +23,7 @@ from concurrent.futures import Executor
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
 
-from proxy.conversation.progress import open_turn
+from proxy.conversation.turns import open_turn
 from proxy.memory.commands import Order, commands, mark
 from proxy.memory.ingesting import Answered, Ingested, begins, read, restated
 from proxy.memory.library import Library

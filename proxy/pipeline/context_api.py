@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from functools import partial
-from typing import Annotated, Any, Literal, TypeAlias, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 
@@ -24,7 +24,7 @@ from proxy.context.digest import Digest, digest, transcript, turns_read
 from proxy.context.draft import FRAMING
 from proxy.context.state import Heard, hear, told
 from proxy.conversation import identify
-from proxy.conversation.progress import without_ours
+from proxy.conversation.blocks import without_ours
 from proxy.conversation.whole_commands import since_cleared
 from proxy.errors import BadRequest, ContextUnavailable, InvalidJson, MissingParameter
 from proxy.language.detect import language as detected
@@ -36,10 +36,9 @@ from proxy.protocol.headers import read_directives
 from proxy.protocol.message import unpacked
 from proxy.storage.base import StorageError
 from proxy.tasks import Offload, within
-from proxy.types import Answer, ArchivedTurn, Fact, Headers, Identity, Incoming, Json, Scope
+from proxy.types import Answer, ArchivedTurn, Fact, Headers, Identity, Incoming, Json, Language, Scope
 
 T = TypeVar("T")
-Language: TypeAlias = Literal["es", "en"]
 
 DEADLINE = 5.0  # seconds that storage and reading may take
 SETTLING = 1.0  # seconds that the newest answer of the session may take to get into the archive

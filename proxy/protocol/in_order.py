@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from proxy.protocol.responses.output import reasoning_text
+from proxy.protocol.responses.output import reasoning_text, said_text
 from proxy.types import Json
 
 Kind: TypeAlias = Literal["reasoning", "text", "refusal", "call"]
@@ -69,9 +69,9 @@ class InOrder:
         pieces: list[Piece] = []
         if thought := reasoning_text(delta):
             pieces += self._take("reasoning", thought)
-        if isinstance(text := delta.get("content"), str) and text:
+        if text := said_text(delta.get("content")):
             pieces += self._take("text", text)
-        if isinstance(text := delta.get("refusal"), str) and text:
+        if text := said_text(delta.get("refusal")):
             pieces += self._take("refusal", text)
         calls = delta.get("tool_calls")
         for position, call in enumerate(calls if isinstance(calls, list) else ()):

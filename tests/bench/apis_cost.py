@@ -239,8 +239,9 @@ def _course(way: Way, conversation: Conversation, upstream: Billing, http: httpx
         alone.usage(as_sent, native)
         course.add(upstream.tills[key].cost, alone.cost)
     eventually(lambda: "\nolvido_memory_pending 0.0" in http.get("/metrics").text, READY_SECONDS)
-    step = -(-len(conversation.questions) // MOST_QUESTIONS) or 1
-    for question in conversation.questions[::step]:
+    questions = [each for each in conversation.questions if each.evidence or each.answers]
+    step = -(-len(questions) // MOST_QUESTIONS) or 1
+    for question in questions[::step]:
         send(
             _asked(way, conversation, [*conversation.messages, {"role": "user", "content": question.text}]),
             {"role": "assistant", "content": "All right."},

@@ -19,7 +19,8 @@ from pathlib import Path
 
 import msgspec
 
-from proxy.conversation.progress import archived, ours
+from proxy.conversation.blocks import ours
+from proxy.conversation.turns import archived
 from proxy.pipeline import Services
 from proxy.services import build
 from proxy.tokens import TokenCounter

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.conversation.progress import open_turn
+from proxy.conversation.turns import open_turn
 from proxy.storage.redis import shared_state
 from proxy.storage.shared import SharedState, SingleFlight
 from proxy.storage.shared.local import (

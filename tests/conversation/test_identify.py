@@ -21,7 +21,7 @@ from proxy.conversation.identify import (
     resume,
     scope_of,
 )
-from proxy.conversation.progress import archived, complete, open_turn
+from proxy.conversation.turns import archived, complete, open_turn
 from proxy.errors import BadRequest
 from proxy.pipeline.answered_scopes import AnsweredScopes
 from proxy.protocol.chat import SESSION_METADATA, Chains, chain_of, links_after

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from proxy.conversation.progress import memory_head
+from proxy.conversation.blocks import memory_head
 from proxy.memory.ageing import DAY
 from proxy.memory.commands import (
     LONGEST,

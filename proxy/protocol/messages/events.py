@@ -53,7 +53,8 @@ class MessageEvents:
         self._order = InOrder()
         self._open: _Open | None = None
         self._next = 0  # index of the next block
-        self._finish: Json = None
+        self._choice: Mapping[str, Json] = {}  # that has told why it stopped
+        self._has_calls = self._refuses = False
         self._usage: Json = None
         self._model = ""
         self._has_begun = False
@@ -67,13 +68,14 @@ class MessageEvents:
         """Returns the last events."""
         rest = [*self._begun(), *self._told(self._order.rest()), *self._closed()]
         usage = output.usage_of(self._usage, self._frame, self._characters)
-        delta = {"stop_reason": output.stop_of(self._finish), "stop_sequence": None}
+        stop, sequence = output.stop_of(self._choice, self._frame, has_calls=self._has_calls, refuses=self._refuses)
+        delta = {"stop_reason": stop, "stop_sequence": sequence}
         last = event({"type": "message_delta", "delta": delta, "usage": usage})
         return b"".join([*rest, last, event({"type": "message_stop"})])
 
     def failed(self, error: Mapping[str, Json]) -> bytes:
         """Returns the event of an answer that has broken off. `error`: in OpenAI's shape."""
-        told = {"type": "api_error", "message": str(error.get("message") or "The upstream failed.")}
+        told = {"type": output.kind_of(error), "message": str(error.get("message") or "The upstream failed.")}
         return event({"type": "error", "error": told})
 
     # --- one chunk ---
@@ -89,8 +91,8 @@ class MessageEvents:
         delta = choice.get("delta")
         if isinstance(delta, dict):
             yield from self._told(self._order.feed(delta))
-        if (finish := choice.get("finish_reason")) is not None:
-            self._finish = finish
+        if choice.get("finish_reason") is not None:
+            self._choice = choice
 
     def _told(self, pieces: Iterable[Piece]) -> Iterator[bytes]:
         for piece in pieces:
@@ -99,6 +101,7 @@ class MessageEvents:
             elif piece.kind == "reasoning":
                 yield from self._piece("thinking", piece.text, {"type": "thinking_delta", "thinking": piece.text})
             else:
+                self._refuses = self._refuses or piece.kind == "refusal"
                 yield from self._piece("text", piece.text, {"type": "text_delta", "text": piece.text})
 
     def _piece(self, kind: str, piece: str, delta: Mapping[str, Json]) -> Iterator[bytes]:
@@ -112,8 +115,10 @@ class MessageEvents:
         yield event({"type": "content_block_delta", "index": self._open.index, "delta": delta})
 
     def _call(self, piece: Piece) -> Iterator[bytes]:
+        self._has_calls = True
         if self._open is None or self._open.call != piece.call:
-            block: dict[str, Json] = {"type": "tool_use", "id": piece.call_id, "name": piece.name, "input": {}}
+            named = {"id": self._frame.call_id(piece.call_id, self._next), "name": piece.name}
+            block: dict[str, Json] = {"type": "tool_use", **named, "input": {}}
             yield from self._opened(_Open("call", self._next, piece.call), block)
         assert self._open is not None
         if piece.text:
@@ -141,5 +146,5 @@ class MessageEvents:
             return
         self._has_begun = True
         usage = output.usage_of(None, self._frame, 0)
-        message = self._frame.message([], None, usage, model=self._model)
+        message = self._frame.message([], usage, model=self._model)
         yield event({"type": "message_start", "message": message})

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.conversation.progress import open_turn
+from proxy.conversation.turns import open_turn
 from proxy.storage.shared.local import (
     ANOMALOUS,
     BOUNDS,

@@ -4,9 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from proxy.context.draft import FRAMING, Draft, TokenBudget
+from proxy.context.budget import TokenBudget
+from proxy.context.draft import FRAMING, Draft
 from proxy.context.layout import lay_out
-from proxy.conversation.progress import memory_head, progress
+from proxy.conversation.blocks import memory_head
+from proxy.conversation.progress import progress
 from proxy.types import Fold
 from tests.builders import Said, assistant, calling, messages, result, system, user
 from tests.builders import counter as real
