@@ -11,31 +11,27 @@ from an upstream or from memory, is translated chunk by chunk."""
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from time import time
 from typing import Any, Protocol
 
 import msgspec
 
 from proxy.conversation import identify
-from proxy.errors import UnknownResponse, UpstreamBroken
-from proxy.pipeline import Services
+from proxy.errors import UpstreamBroken
+from proxy.pipeline import Services, response_chains
 from proxy.pipeline.chat import handle
+from proxy.pipeline.response_chains import Chains
 from proxy.protocol import apis, sse
 from proxy.protocol import headers as wire_headers
 from proxy.protocol.accumulate import Accumulator
 from proxy.protocol.chat import ChatCompletionRequest
 from proxy.protocol.messages import output as message_output
 from proxy.protocol.messages.events import MessageEvents
-from proxy.protocol.origin import Origin
-from proxy.protocol.responses import keeping
 from proxy.protocol.responses import output as response_output
 from proxy.protocol.responses import request as response_request
 from proxy.protocol.responses.events import ResponseEvents
-from proxy.storage.base import StorageError
-from proxy.tasks import Offload, within
-from proxy.types import Answer, Incoming, Json, Scope, StoredAnswer, StreamedBody
-
-KEEP_DEADLINE = 1.0  # seconds that keeping, or finding, a response may take
+from proxy.protocol.responses.reading import ended_in
+from proxy.tasks import Offload
+from proxy.types import Answer, Incoming, Json, StreamedBody
 
 _EVENTS = (("content-type", "text/event-stream; charset=utf-8"), ("cache-control", "no-cache"))
 _JSON = (("content-type", "application/json"),)
@@ -53,95 +49,34 @@ async def responses(incoming: Incoming, services: Services) -> Answer:
     """Answers one request to `/v1/responses`. Raises OlvidoError for requests that we refuse ourselves."""
     offload = Offload(services.executor, len(incoming.body))
     request = await offload(lambda: response_request.parse(incoming.body))
-    origin = _origin(request)
-    given = origin.given
-    upstream = services.router.route(request.model).upstream.config
-    is_native = apis.has_native(origin, upstream.spoken)
+    given = response_request.origin_of(request).given
+    is_native = apis.has_native(request.origin, services.router.route(request.model).upstream.config.spoken)
     directives = wire_headers.read_directives(incoming.headers)
     scope = identify.scope_of(incoming, request, directives)
-    previous = origin.previous
-    is_ours = not is_native or services.config.responses.take_over
-    if previous and is_ours:
-        before = await chain(services, scope, previous, incoming.received_at)
-        if before is not None:
-            body = await offload(lambda: response_request.continued(origin, keeping.before(before)))
-            incoming = replace(incoming, body=body)
-            whole = await offload(lambda: response_request.parse(body))
-            request = response_request.chained(whole, previous)
-            origin = _origin(request)
-        elif not is_native:
-            raise UnknownResponse(
-                f"Previous response with id {previous[:100]!r} not found.", param="previous_response_id"
-            )
-    answer = await handle(incoming, services, lambda _: request)
-    keeps = is_ours and services.config.responses.keep > 0 and origin.is_kept and directives.remember
+    chains = Chains(services, scope, incoming.received_at, offload)
+    whole = await chains.whole(request, is_native=is_native)
+    origin = response_request.origin_of(whole)
+    answer = await handle(replace(incoming, body=origin.raw), services, lambda _: whole)
+    keeps = services.config.responses.keep > 0 and origin.is_kept and directives.remember and origin.is_whole
 
     async def keep(response: dict[str, Any]) -> None:
         if keeps:
-            await _keep(services, scope, str(response.get("id")), keeping.kept(origin, given, response))
+            await response_chains.keep(services, scope, origin, given, response)
 
     if answer.api == "responses":
-        if not keeps or answer.status != 200:
+        if not keeps or not services.config.responses.take_over or answer.status != 200:
             return answer
         return await _kept_as_it_is(answer, keep)
     frame = response_output.Frame(
-        incoming.request_id.removeprefix("req_"), request.model, incoming.received_at, origin, _sent_tokens(answer)
+        incoming.request_id.removeprefix("req_"), whole.model, incoming.received_at, origin, _sent_tokens(answer)
     )
-    return await _told(answer, request, _ResponseWriter(frame, keep))
-
-
-def _origin(request: ChatCompletionRequest) -> Origin:
-    assert isinstance(request.origin, Origin)
-    return request.origin
+    return await _told(answer, whole, _ResponseWriter(frame, keep))
 
 
 def _sent_tokens(answer: Answer) -> int:
     """Returns our estimate of the prompt's tokens."""
     told = wire_headers.get(answer.headers, "x-olvido-tokens-sent") or "0"
     return int(told) if told.isdecimal() else 0
-
-
-async def chain(services: Services, scope: Scope, last: str, now: float) -> list[keeping.KeptResponse] | None:
-    """Returns the kept responses up to `last`, oldest first; None if one of them is not there, or they are too many."""
-    found: list[keeping.KeptResponse] = []
-    name = last
-    while name and len(found) < keeping.LONGEST:
-        record = await find(services, scope, name, now)
-        if record is None:
-            return None
-        found.append(record)
-        name = record.previous
-    return None if name else found[::-1]
-
-
-async def find(services: Services, scope: Scope, name: str, now: float) -> keeping.KeptResponse | None:
-    """Returns a response of a scope that is kept; None if there is none, or it cannot be read."""
-    try:
-        work = services.storage.answers.get(scope.id, _key(scope, name), now)
-        stored = await within(KEEP_DEADLINE * services.patience, work)
-    except (StorageError, TimeoutError, OSError):
-        services.metrics.failed_open("responses", "read")
-        return None
-    return None if stored is None else keeping.read(stored.completion)
-
-
-async def drop(services: Services, scope: Scope, name: str) -> None:
-    """Deletes a kept response. Raises StorageError, TimeoutError."""
-    work = services.storage.answers.delete(scope.id, _key(scope, name))
-    await within(KEEP_DEADLINE * services.patience, work)
-
-
-async def _keep(services: Services, scope: Scope, name: str, record: bytes) -> None:
-    stored = StoredAnswer(record, time(), "", "", streamed=False)
-    try:
-        work = services.storage.answers.put(scope.id, _key(scope, name), stored, services.config.responses.keep)
-        await within(KEEP_DEADLINE * services.patience, work)
-    except (StorageError, TimeoutError, OSError):
-        services.metrics.failed_open("responses", "keep")
-
-
-def _key(scope: Scope, name: str) -> str:
-    return f"{keeping.KEY}{scope.id}:{name[:200]}"
 
 
 async def _kept_as_it_is(answer: Answer, keep: Keep) -> Answer:
@@ -312,8 +247,8 @@ async def _watched(body: StreamedBody, keep: Keep) -> AsyncGenerator[bytes, None
     parser = sse.SseParser()
     async for piece in body:
         for event in parser.feed(piece):
-            if event.data is not None and b'"response.completed"' in event.data[:100]:
-                await keep(_object.decode(event.data)["response"])
+            if event.data is not None and (response := ended_in(event.data)) is not None:
+                await keep(response)
             yield event.raw
     if rest := parser.rest():
         yield rest

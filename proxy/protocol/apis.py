@@ -187,7 +187,9 @@ def native_body(
     assert isinstance(request, ChatCompletionRequest)
     origin = request.origin
     assert isinstance(origin, Origin)
-    if messages is None and model is None and not origin.chain:
+    if messages is None and origin.has_own:
+        messages = request.messages  # without reasoning that no provider can read
+    if (messages is None and model is None and not origin.chain) or not origin.values:
         return origin.raw
     if messages is not None and has_broken_seal(messages):
         return None

@@ -3,7 +3,6 @@
 Items of an output have ids made of the response's own, so that they are the same in every event and in the object.
 """
 
-import base64
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +10,8 @@ from typing import Any
 import msgspec
 
 from proxy.protocol.origin import Origin
-from proxy.protocol.responses.items import OWN_REASONING, free_text
+from proxy.protocol.responses import reasoning
+from proxy.protocol.responses.items import free_text
 from proxy.types import Json
 
 _encode = msgspec.json.Encoder().encode
@@ -152,7 +152,7 @@ def reasoning_item(frame: Frame, index: int, text: str) -> Json:
     """Returns reasoning as an item of an output."""
     item = {"id": frame.item_id("rs", index), "type": "reasoning", "summary": [{"type": "summary_text", "text": text}]}
     if frame.tells_reasoning:
-        item["encrypted_content"] = OWN_REASONING + base64.b64encode(text.encode()).decode()
+        item["encrypted_content"] = reasoning.sealed(text)
     return item
 
 
