@@ -1,5 +1,5 @@
-"""What one process has learnt from its own requests: hit rates of reuse, the upstreams' tokens per token of our counts,
-and prefix caches that find nothing."""
+"""Lessons that one process has learnt from its own requests: hit rates of reuse, the upstreams' tokens per token of our
+counts, and prefix caches that find nothing."""
 
 from collections import Counter, deque
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""What one process knows of sessions between two requests: turns that are open while a client runs its tools, and what
+"""Sessions between two requests, as one process knows them: turns that are open while a client runs its tools, and what
 was served last."""
 
 from operator import attrgetter

@@ -5,6 +5,7 @@ import asyncio
 import sqlite3
 import time
 from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
 
 import msgspec
 
@@ -13,11 +14,11 @@ from proxy.storage.erasures import MARKS
 from proxy.storage.pending import Kind, Write, WriterLimits, apply_all
 from proxy.storage.spool import Spool
 from proxy.storage.sqlite.connection import CANNOT_WRITE, code_of
-from proxy.storage.sqlite.database import T
 from proxy.storage.versions import COLUMNS, Numbers, Versions, changed
 from proxy.storage.write_queue import WriteQueue
 from proxy.tasks import Tasks
 
+T = TypeVar("T")
 _MORE = (f"{name} = {name} + json_extract(value, '$[{at}]')" for at, name in enumerate(COLUMNS, 1))
 _COUNT = f"""
     UPDATE scopes SET {", ".join(_MORE)}
