@@ -102,7 +102,7 @@ class ResponseEvents:
     def _delta(self, delta: Mapping[str, Json]) -> Iterator[bytes]:
         if thought := output.reasoning_text(delta):
             yield from self._piece("reasoning", thought)
-        if isinstance(text := delta.get("content"), str) and text:
+        if text := output.said_text(delta.get("content")):
             yield from self._piece("text", text)
         if isinstance(refusal := delta.get("refusal"), str) and refusal:
             yield from self._piece("refusal", refusal)

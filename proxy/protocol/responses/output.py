@@ -132,12 +132,24 @@ def _output(said: Mapping[str, Json], frame: Frame, status: str) -> Iterator[Jso
 
 
 def reasoning_text(said: Mapping[str, Json]) -> str:
-    """Returns the reasoning of a message or a delta, from each provider's own field."""
-    return next((text for name in ("reasoning_content", "reasoning") if isinstance(text := said.get(name), str)), "")
+    """Returns the reasoning of a message or a delta, from each provider's own field, or, as Mistral has it, from parts
+    of its content."""
+    told = [text for name in ("reasoning_content", "reasoning") if isinstance(text := said.get(name), str)]
+    content = said.get("content")
+    thoughts = [part.get("thinking") for part in content if isinstance(part, dict)] if isinstance(content, list) else []
+    return told[0] if told else "".join(map(said_text, thoughts))
+
+
+def said_text(content: Json) -> str:
+    """Returns the text of a content: a string, or parts, as Mistral's models that think have them."""
+    if isinstance(content, list):
+        texts = [part.get("text") for part in content if isinstance(part, dict) and part.get("type") == "text"]
+        return "".join(text for text in texts if isinstance(text, str))
+    return content if isinstance(content, str) else ""
 
 
 def _parts(said: Mapping[str, Json]) -> Iterator[Json]:
-    if isinstance(text := said.get("content"), str) and text:
+    if text := said_text(said.get("content")):
         yield text_part(text)
     if isinstance(refusal := said.get("refusal"), str) and refusal:
         yield {"type": "refusal", "refusal": refusal}
