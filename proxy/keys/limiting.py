@@ -15,7 +15,8 @@ from proxy.keys.book import KeyBook
 from proxy.keys.limits import Refusal, Standing, decide, standing
 from proxy.keys.spending import DAY, Spent, days_of
 from proxy.lru import Lru
-from proxy.storage.base import Accounts, StorageError
+from proxy.storage.accounts import Accounts
+from proxy.storage.base import StorageError
 from proxy.storage.keys import KeyStore
 from proxy.storage.shared import Counters
 from proxy.tasks import within
