@@ -95,22 +95,40 @@ async def responses(call: Call, services: Services) -> None:
 
 
 async def kept_response(call: Call, services: Services) -> None:
-    """Answers requests about a response that the proxy keeps; what it does not have passes through."""
+    """Answers requests about a response that the proxy keeps; what it does not have passes through, to an upstream that
+    has the API."""
+    name, what = call.parameters["response"], call.parameters.get("what", "")
+    if call.method == "POST" and not what:
+        await _of_no_response(call, services, name)
+        return
     tenant = services.authenticator.tenant(call.headers)
     incoming = Incoming(call.request_id, call.headers, b"", time(), tenant, call.query)
-    name, what = call.parameters["response"], call.parameters.get("what", "")
     answer = await kept_responses.told(what, call.method, name, incoming, services)
     if answer is None:
-        await pass_through(call, services)
+        await pass_through(call, services, upstream=services.router.speaking("responses"))
     else:
         await call.answer(replace(answer, headers=(*answer.headers, ("x-olvido-request", call.request_id))))
+
+
+async def _of_no_response(call: Call, services: Services, name: str) -> None:
+    """Answers `/v1/responses/input_tokens`: the upstream's count where it has that API, else our own. What else is
+    asked of no response, `/v1/responses/compact`, passes to the upstream of its model."""
+    incoming = await incoming_of(call, services)
+    if name == "input_tokens":
+        counted: Answer | Upstream = await kept_responses.counted("responses", incoming, services)
+    else:
+        counted = await kept_responses.addressee(incoming, services)
+    if isinstance(counted, Answer):
+        await call.answer(counted)
+    else:
+        await pass_through(call, services, incoming.body, counted)
 
 
 async def count_tokens(call: Call, services: Services) -> None:
     """Answers `/v1/messages/count_tokens`: the upstream's count where it has that API, else our own."""
     call.api = "messages"
     incoming = await incoming_of(call, services)
-    counted = await kept_responses.counted(incoming, services)
+    counted = await kept_responses.counted("messages", incoming, services)
     if isinstance(counted, Answer):
         await call.answer(counted)
     else:
@@ -145,7 +163,10 @@ async def _pass(call: Call, services: Services, read: bytes | None, upstream: Up
         raise UnknownRoute(f"Unknown request URL: {call.method} {call.path[:200]}.")
     upstream = upstream or services.router.default
     passage = services.unmanaged.begin(call.request_id, call.method, call.path, call.headers, tenant)
+    passage.upstream = upstream.name
     room = await limits.admit_other(services, passage.scope, call.request_id, passage.at)
+    if read is not None:
+        passage.sent(read)
     body = _body(call, upstream, passage) if read is None else read
     if body is None:
         call.watch.start()

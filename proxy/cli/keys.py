@@ -192,7 +192,8 @@ async def _revoke(options: argparse.Namespace, config: Config, book: KeyBook, st
     if not found:
         _say(f"There is no key {plain(options.name)} that holds.")
         return 1
-    if not options.yes and not agreed(f"Revoke the key {found[0].id} of {found[0].name}?"):
+    if not options.yes and not agreed(f"Revoke the key {found[0].id} of {found[0].name}? [y/N] "):
+        _say("olvido keys: nothing was revoked (--yes revokes without asking)")
         return 1
     if not await book.revoke(found[0]):
         _say("It was revoked already.")

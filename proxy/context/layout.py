@@ -80,7 +80,7 @@ def _into_instructions(sent: list[Message], head: str) -> None:
 def assemble(request: ChatRequest, plan: Plan, upstream: UpstreamConfig) -> Prompt:
     """Returns the body to send, and the plan that it carries out. If the upstream would refuse the planned messages,
     the client's own are sent instead."""
-    if not request.messages:
+    if not request.messages and request.origin is None:
         return Prompt(request.raw, plan)  # what could not be read can't be written anew
     dialect = DIALECTS[upstream.dialect]
     messages, is_known = plan.messages, plan.dialect == upstream.dialect
