@@ -1,8 +1,8 @@
 """Chunks of a completion as the events of a response: one item after another, each begun, told and ended; numbered.
 
 The upstream's order is kept: reasoning, text, calls of tools, as they come. An item is ended when another one begins,
-as the API's own are; of calls that come in parallel each is ended when the next one begins. The input of a tool with
-free text is told whole, since the upstream writes it as JSON."""
+as the API's own are. Of calls whose pieces come mixed, one is told at a time: the next waits until the arguments before
+it are whole. The input of a tool with free text is told whole, since the upstream writes it as JSON."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -38,6 +38,15 @@ class _Open:
     def told(self) -> str:
         return "".join(self.pieces)
 
+    @property
+    def is_whole(self) -> bool:
+        """True for a call with a name, whose arguments are whole."""
+        try:
+            msgspec.json.decode(self.told)
+        except (ValueError, RecursionError):
+            return False
+        return bool(self.name)
+
 
 class ResponseEvents:
     """Writes one response as events. Feed it the chunks of a completion; then `ended`, or `failed`."""
@@ -46,6 +55,7 @@ class ResponseEvents:
         self._frame = frame
         self._sequence = 0
         self._open: _Open | None = None
+        self._waiting: list[_Open] = []  # calls behind the open one, none of which has been told
         self._output: list[Json] = []
         self._finish: Json = None
         self._usage: Json = None
@@ -60,11 +70,10 @@ class ResponseEvents:
     def ended(self) -> tuple[bytes, dict[str, Any]]:
         """Returns the last events, without the one that tells the end, and the whole response, which that one
         carries."""
-        events = b"".join([*self._begun(), *self._closed()])
-        status, details = output.ending(self._finish)
+        events = b"".join([*self._begun(), *self._closed(is_last=True)])
+        status, more = output.ending(self._finish)
         usage = output.usage_of(self._usage, self._frame, self._characters)
-        whole = self._frame.response(status, self._output, usage, model=self._model, incomplete_details=details)
-        return events, whole
+        return events, self._frame.response(status, self._output, usage, model=self._model, **more)
 
     def last(self, whole: Mapping[str, Json]) -> bytes:
         """Returns the event that tells the end."""
@@ -73,6 +82,7 @@ class ResponseEvents:
     def failed(self, error: Mapping[str, Json]) -> bytes:
         """Returns the events of an answer that has broken off. `error`: in OpenAI's shape."""
         code, message = error.get("code"), str(error.get("message") or "The upstream failed.")
+        code = None if code is None else str(code)  # some upstreams give an HTTP status
         told = {"code": "server_error", "message": message}
         whole = self._frame.response("failed", self._output, None, model=self._model, error=told)
         begun = b"".join(self._begun())
@@ -93,7 +103,7 @@ class ResponseEvents:
         choice = output.first_choice(chunk)
         if isinstance(usage := choice.get("usage"), dict):
             self._usage = usage
-        delta = choice.get("delta")
+        delta = choice.get("delta") or choice.get("message")  # an upstream that streams in form only
         if isinstance(delta, dict):
             yield from self._delta(delta)
         if (finish := choice.get("finish_reason")) is not None:
@@ -102,7 +112,7 @@ class ResponseEvents:
     def _delta(self, delta: Mapping[str, Json]) -> Iterator[bytes]:
         if thought := output.reasoning_text(delta):
             yield from self._piece("reasoning", thought)
-        if isinstance(text := delta.get("content"), str) and text:
+        if text := output.spoken_text(delta):
             yield from self._piece("text", text)
         if isinstance(refusal := delta.get("refusal"), str) and refusal:
             yield from self._piece("refusal", refusal)
@@ -116,23 +126,59 @@ class ResponseEvents:
         number = given if isinstance(given, int) else position
         function = call.get("function")
         told = function if isinstance(function, dict) else {}
-        opened = self._open
-        if opened is None or opened.kind != "call" or opened.call != number:
-            yield from self._closed()
-            opened = self._open = _Open("call", len(self._output), "", call=number)
-            opened.call_id, opened.name = str(call.get("id") or ""), str(told.get("name") or "")
-            item = output.call_item(self._frame, opened.index, opened.call_id, opened.name, "", "in_progress")
-            opened.id = item["id"]
-            yield self._event("response.output_item.added", output_index=opened.index, item=item)
-        if isinstance(piece := told.get("arguments"), str) and piece:
-            opened.pieces.append(piece)
-            if opened.name not in self._frame.origin.custom:
-                where = {"item_id": opened.id, "output_index": opened.index}
-                yield self._event("response.function_call_arguments.delta", **where, delta=piece)
+        call_id, name = str(call.get("id") or ""), str(told.get("name") or "")
+        piece = told.get("arguments")
+        found = self._known(number, call_id)
+        if found is None:
+            if self._open is not None and self._open.kind != "call":
+                yield from self._closed()
+            found = _Open("call", -1, "", call=number, call_id=call_id)
+            self._waiting.append(found)
+        found.name = found.name or name
+        if isinstance(piece, str) and piece:
+            found.pieces.append(piece)
+            if found is self._open:
+                yield from self._told_piece(found, piece)
+        yield from self._advanced()
+
+    def _known(self, number: int, call_id: str) -> _Open | None:
+        """Returns the call that a piece belongs to; None if it begins one. Some upstreams number all of them 0."""
+        opened = [self._open] if self._open is not None and self._open.kind == "call" else []
+        known = [each for each in (*opened, *self._waiting) if each.call == number]
+        newest = known[-1] if known else None
+        if newest is None or not call_id or call_id == newest.call_id:
+            return newest
+        if not newest.call_id and not newest.id:
+            newest.call_id = call_id
+            return newest
+        return None
+
+    def _advanced(self) -> Iterator[bytes]:
+        """Yields the events of calls that have waited, as far as those before them are whole."""
+        while self._waiting and (self._open is None or self._open.is_whole):
+            if self._open is None and not self._waiting[0].name and len(self._waiting) == 1:
+                return  # its name is still to come
+            if self._open is not None:
+                yield from self._closed_one(is_last=False)
+            yield from self._opened_call()
+
+    def _opened_call(self) -> Iterator[bytes]:
+        opened = self._open = self._waiting.pop(0)
+        opened.index = len(self._output)
+        item = output.call_item(self._frame, opened.index, opened.call_id, opened.name, "", "in_progress")
+        opened.id = item["id"]
+        yield self._event("response.output_item.added", output_index=opened.index, item=item)
+        if opened.pieces:
+            yield from self._told_piece(opened, opened.told)
+
+    def _told_piece(self, opened: _Open, piece: str) -> Iterator[bytes]:
+        if opened.name not in self._frame.origin.custom:
+            where = {"item_id": opened.id, "output_index": opened.index}
+            yield self._event("response.function_call_arguments.delta", **where, delta=piece)
 
     def _piece(self, kind: str, piece: str) -> Iterator[bytes]:
         opened = self._open
-        if opened is None or opened.kind != kind:
+        if opened is None or opened.kind != kind or self._waiting:
             yield from self._closed()
             opened = self._open = _Open(kind, len(self._output), "")
             yield from self._opening(opened)
@@ -163,11 +209,19 @@ class ResponseEvents:
         where = {"item_id": opened.id, "output_index": index, "content_index": 0}
         yield self._event("response.content_part.added", **where, part=empty)
 
-    def _closed(self) -> Iterator[bytes]:
+    def _closed(self, *, is_last: bool = False) -> Iterator[bytes]:
+        """Yields the ends of all items that have begun."""
+        while self._open is not None or self._waiting:
+            if self._open is None:
+                yield from self._opened_call()
+            yield from self._closed_one(is_last=is_last and not self._waiting)
+
+    def _closed_one(self, *, is_last: bool) -> Iterator[bytes]:
         opened, self._open = self._open, None
         if opened is None:
             return
         told, where = opened.told, {"item_id": opened.id, "output_index": opened.index}
+        status = output.item_status(self._finish) if is_last else "completed"
         match opened.kind:
             case "reasoning":
                 item = output.reasoning_item(self._frame, opened.index, told)
@@ -175,7 +229,7 @@ class ResponseEvents:
                 part = {"type": "summary_text", "text": told}
                 yield self._event("response.reasoning_summary_part.done", **where, summary_index=0, part=part)
             case "call":
-                item = output.call_item(self._frame, opened.index, opened.call_id, opened.name, told, "completed")
+                item = output.call_item(self._frame, opened.index, opened.call_id, opened.name, told, status)
                 self._characters += len(opened.name) + len(told)
                 if item["type"] == "custom_tool_call":
                     yield self._event("response.custom_tool_call_input.delta", **where, delta=item["input"])
@@ -185,7 +239,6 @@ class ResponseEvents:
             case _:
                 is_text = opened.kind == "text"
                 part = output.text_part(told) if is_text else {"type": "refusal", "refusal": told}
-                status = "completed" if output.ending(self._finish)[0] == "completed" else "incomplete"
                 item = output.message_item(self._frame, opened.index, [part], status)
                 if is_text:
                     yield self._event("response.output_text.done", **where, content_index=0, text=told, logprobs=[])
