@@ -34,7 +34,7 @@ from proxy.memory.vectors import VectorQueue
 from proxy.protocol import apis
 from proxy.protocol.dialects import DIALECTS, violations
 from proxy.storage.shared import Calibrations
-from proxy.storage.shared.local import MOST_IDLE
+from proxy.storage.shared.learnt import MOST_IDLE
 from proxy.tasks import Offload, in_place
 from proxy.tokens import RememberedCount, RoughCounter, TokenCounter
 from proxy.types import (

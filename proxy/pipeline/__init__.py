@@ -16,6 +16,7 @@ ledger.py       for it: the row of costs and savings, and the contents where the
 commanding.py   commands as whole messages (/remember, /clear, …), carried out and answered by the system
 ending_sessions.py  the end of a conversation, by idleness or at the client's word, and who is told of it
 other_apis.py   the Responses and Messages APIs: their requests handled as any other, their answers in their own shape
+telling.py      for it: a chat completion, told whole or as events in another API
 response_chains.py  for it: responses that are kept, and requests that go on from them
 kept_responses.py  for it: responses that are kept, told and deleted; tokens of a message's request, counted
 context_api.py  the context of a conversation as an API, told from the archive

@@ -71,7 +71,6 @@ INTENT_DEADLINE = 0.5  # an answer from the upstream begins in about as long
 DESK_DEADLINE = 2.0
 PLAN_DEADLINE = 2.0
 
-
 BYTES_PER_TOKEN = 4  # estimate for a body whose messages can't be read
 
 
@@ -136,7 +135,7 @@ def _able(route: Route, request: ChatRequest) -> Route:
     """Returns the route without fallbacks that have no such API and cannot answer in its place: what no chat completion
     can express, or the provider holds, would be missing in what they are asked."""
     origin = request.origin
-    if origin is None or not route.fallbacks or not (origin.foreign or origin.hands_off):
+    if origin is None or not route.fallbacks or not origin.is_bound:
         return route
     able = tuple(each for each in route.fallbacks if apis.has_native(origin, each.config.spoken))
     return replace(route, fallbacks=able)

@@ -14,7 +14,8 @@ from proxy.config.model import Context
 from proxy.context import rollout
 from proxy.keys.book import KeyBook
 from proxy.lru import Lru
-from proxy.storage.base import Accounts, StorageError
+from proxy.storage.accounts import Accounts
+from proxy.storage.base import StorageError
 from proxy.storage.erasures import base_of
 from proxy.storage.looking import Looking
 from proxy.storage.returns import ReturnStore

@@ -179,20 +179,23 @@ def native_body(
     tools: Sequence[Json] = (),
     has_memory: bool = False,
 ) -> bytes | None:
-    """Returns the body in the API that the client has used, with these messages and this model in place of the client's
-    (None: its own), and with breakpoints where it needs some. None where signed reasoning would be sent without the
-    bytes that its signature is about. `repeats`: what later requests repeat of these messages. `tools`: of ours, behind
-    the client's, as those of a chat completion; in the Messages API alone. `has_memory`: the provider has a memory tool
-    of its own."""
+    """Returns the body in the API that the client has used, with these messages and this model (None: the request's
+    own), and with breakpoints where it needs some. None where signed reasoning would be sent without the bytes that its
+    signature is about. `repeats`: what later requests repeat of these messages. `tools`: of ours, behind the client's,
+    as those of a chat completion; in the Messages API alone. `has_memory`: the provider has a memory tool of its own.
+    """
     assert isinstance(request, ChatCompletionRequest)
     origin = request.origin
     assert isinstance(origin, Origin)
-    if messages is None and origin.has_own:
-        messages = request.messages  # without reasoning that no provider can read
-    if (messages is None and model is None and not origin.chain) or not origin.values:
+    if not origin.values:
         return origin.raw
     if messages is not None and has_broken_seal(messages):
         return None
+    if messages is None and (request.is_rewritten or origin.has_own):
+        # With the history of a session, without commands, or without reasoning that no provider can read.
+        messages = request.messages
+    if messages is None and model is None and not origin.chain:
+        return origin.raw
     body = APIS[origin.api].written(origin, messages, model, repeats)
     return with_tools(body, tools, has_built_in=has_memory) if tools else body
 

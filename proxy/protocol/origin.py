@@ -54,6 +54,12 @@ class Origin:
         return not has_state and not self.dangling
 
     @property
+    def is_bound(self) -> bool:
+        """True if a chat completion in its place would lack something: what none can express, or the provider holds. Of
+        the Messages API's fields those that pass as they came, and are not foreign, do without."""
+        return bool(self.foreign) or (self.api == "responses" and bool(self.hands_off))
+
+    @property
     def given(self) -> bytes:
         """The input in the client's bytes (Responses)."""
         return bytes(self.values.get("input", b"[]"))

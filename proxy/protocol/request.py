@@ -100,7 +100,9 @@ def _shorten(error: Exception) -> str:
 def with_messages(request: ChatRequest, messages: Sequence[Message]) -> ChatRequest:
     """Returns the request with these messages in place of the client's; every other byte stays."""
     raw = with_changes(request, messages=messages)
-    return ChatCompletionRequest(raw, request.fields, tuple(messages), request.model, request.stream, request.origin)
+    return ChatCompletionRequest(
+        raw, request.fields, tuple(messages), request.model, request.stream, request.origin, is_rewritten=True
+    )
 
 
 def with_view(request: ChatRequest, messages: Sequence[Message]) -> ChatRequest:

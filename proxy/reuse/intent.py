@@ -23,7 +23,8 @@ from proxy.reuse.partitions import Conversation, Partitions, conversation, entry
 from proxy.reuse.question import analyse, warm
 from proxy.reuse.standing import stands_alone
 from proxy.reuse.verdict import Verdict, contexts_agree, judge
-from proxy.storage.base import AnswerCache, ReuseStore
+from proxy.storage.base import AnswerCache
+from proxy.storage.reuse import ReuseStore
 from proxy.storage.shared import SharedState
 from proxy.tasks import Tasks
 from proxy.tokens import TokenCounter

@@ -25,7 +25,8 @@ import numpy as np
 from proxy.protocol.answers import has_disclaimer, sole_text, without_disclaimer
 from proxy.protocol.chat import keyed
 from proxy.reuse.index import VectorIndex
-from proxy.storage.base import ForeignWrites, ReuseStore, evicted, merged, none_foreign, with_strike
+from proxy.storage.base import ForeignWrites, none_foreign
+from proxy.storage.reuse import ReuseStore, evicted, merged, with_strike
 from proxy.types import Candidate, ChatRequest, Json, Judgement, ReuseEntry, Vector
 
 Unsuited = Literal["large", "tools", "json_mode", "logprobs", "agent", "no_question", "long_context", "empty"]

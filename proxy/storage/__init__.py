@@ -2,7 +2,9 @@
 `sqlite/` (a file, or memory, or one that keeps nothing) and `postgres/`, which pass the same contract tests.
 `redis/` has what several processes share.
 
-base.py          SessionStore, Ledger, AnswerCache, ReuseStore, Accounts, AliasStore, ContentStore; errors of storage
+base.py          SessionStore, Ledger, AnswerCache, AliasStore, ContentStore; errors of storage
+accounts.py      Accounts: ledger, sums and conversations, as they are looked at
+reuse.py         ReuseStore: entries for reuse by intent, and the log of its decisions
 recollection.py  FactStore, Archive, StateStore, WipeStore: the stores of memory
 jobs.py          JobStore: jobs of memory's model, what they cost and what they have made
 returns.py       ReturnStore: conversations that have returned to pass-through

@@ -201,6 +201,10 @@ class RequestOrigin(Protocol):
         """The field that no chat completion can express; "": there is none."""
 
     @property
+    def is_bound(self) -> bool:
+        """True if a chat completion in its place would lack something: what none can express, or the provider holds."""
+
+    @property
     def breakpoints(self) -> Breakpoints | None:
         """The client's breakpoints; None: the API has none, its provider caches what it can."""
 

@@ -22,7 +22,7 @@ from aiohttp.client_proto import ResponseHandler
 from proxy.config import Upstream as UpstreamConfig
 from proxy.errors import ImpossibleStatus, UnknownModel, UpstreamTimeout, UpstreamUnreachable, from_transport
 from proxy.storage.shared import Breakers
-from proxy.storage.shared.local import LocalBreakers
+from proxy.storage.shared.breakers import LocalBreakers
 from proxy.types import ApiName, Headers
 from proxy.upstream.outage import Outage
 

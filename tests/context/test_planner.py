@@ -14,7 +14,7 @@ from proxy.context.planner import MOST_COUNTED, Planner
 from proxy.pipeline import Services
 from proxy.storage.base import StorageError
 from proxy.storage.shared import Calibrations
-from proxy.storage.shared.local import MISSES, local_calibrations
+from proxy.storage.shared.learnt import MISSES, local_calibrations
 from proxy.tokens import RoughCounter
 from proxy.types import ChatRequest, Directives, Mode, PathState, Plan, Scope, Usage
 from proxy.upstream.client import Upstream

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proxy.admin.codec import total as added_up
-from proxy.storage.base import LONGEST_NAME, Accounts, Dimension, Ledger, Width
+from proxy.storage.accounts import LONGEST_NAME, Accounts, Dimension, Width
+from proxy.storage.base import Ledger
 from proxy.storage.database import Database
 from proxy.storage.pending import DELETIONS, Write
 from proxy.storage.postgres.accounts import PostgresAccounts

@@ -341,6 +341,70 @@ def numbered(body: bytes) -> bytes:
     return body.replace(b"up1", b"up").replace(b"up2", b"up")
 
 
+def texts(api: str, body: Json) -> list[str]:
+    """What the user says in a request."""
+    said = body["input" if api == "responses" else "messages"]
+    told = [each["content"] for each in said if each.get("role") == "user"]
+    return [each if isinstance(each, str) else "".join(part["text"] for part in each) for each in told]
+
+
+@BOTH
+def test_a_session_of_which_only_the_newest_is_sent_has_its_history(native: Native, api: str) -> None:
+    with proxied(native, apis=HAVE_IT[api]) as http:
+        for turn in range(3):
+            asked = saying(api, f"Question {turn} about the house")
+            answer = http.post(f"/v1/{api}", json=asked, headers={**KEY, "x-olvido-session": "s"})
+            assert answer.status_code == 200, answer.text
+    assert texts(api, native.bodies(f"/v1/{api}")[-1]) == [f"Question {turn} about the house" for turn in range(3)]
+    assert ANSWER in json.dumps(native.bodies(f"/v1/{api}")[-1])
+    assert native.faults == []
+
+
+@BOTH
+def test_what_was_cleared_is_not_sent_again(native: Native, api: str) -> None:
+    with proxied(native, apis=HAVE_IT[api], memory={"commands": True}) as http:
+        client = CLIENTS[api](http, "sk-a", tools=False)
+        client.say("The code of the door is 4711.")
+        client.say("/clear")
+        client.say("What do you know?")
+    assert [texts(api, body) for body in native.bodies(f"/v1/{api}")][1:] == [["What do you know?"]]
+
+
+def test_a_request_that_passes_as_it_came_is_of_the_same_person(native: Native) -> None:
+    headers = {**KEY, "x-olvido-user": "ann"}
+    with proxied(native, "anthropic") as http:
+        for more in ({}, {"mcp_servers": [{"url": "https://a"}]}):
+            assert http.post("/v1/messages", json={**ONCE["messages"], **more}, headers=headers).status_code == 200
+
+        def rows() -> list[Json]:
+            return list(http.get("/admin/api/requests").json()["requests"])
+
+        eventually(lambda: len(rows()) == 2)
+        assert {row["scope"].partition("/")[2] for row in rows()} == {"ann"}
+
+
+def test_claude_code_thinks_on_an_upstream_of_chat_completions(native: Native) -> None:
+    thinks = {
+        "thinking": {"type": "adaptive"},
+        "context_management": {"edits": [{"type": "clear_thinking_20251015", "keep": "all"}]},
+    }
+    with proxied(native, "kimi", ["chat"]) as http:
+        answer = http.post("/v1/messages?beta=true", json={**ONCE["messages"], **thinks}, headers=KEY)
+    assert answer.status_code == 200, answer.text
+    assert "context_management" not in native.bodies("/v1/chat/completions")[-1]
+
+
+@pytest.mark.parametrize("more", [{"something_new": 1}, {"top_k": 1}, {"thinking": {"type": "disabled"}}])
+def test_another_field_is_another_request(more: Json) -> None:
+    asked = {**ONCE["messages"], "temperature": 0}
+    with run_native(seals=False) as native, proxied(native, "anthropic") as http:
+        sources = [
+            http.post("/v1/messages", json=body, headers=KEY).headers["x-olvido-source"]
+            for body in (asked, {**asked, **more}, {**asked, "metadata": {"x": "y"}})
+        ]
+    assert sources == ["upstream", "upstream", "exact"]
+
+
 @BOTH
 def test_a_long_conversation_is_managed_and_never_breaks_the_order_of_the_api(native: Native, api: str) -> None:
     sections: Json = {"context": {"profile_with_tools": "lean"}, "profiles": {"lean": {"budget": 3000}}}

@@ -20,7 +20,8 @@ from proxy.pipeline.answered_scopes import AnsweredScopes
 from proxy.pipeline.record import INLINE_JSON_BYTES, Recorder
 from proxy.storage.answers import MemoryAnswers
 from proxy.storage.shared import SharedState
-from proxy.storage.shared.local import MISSES, local_state
+from proxy.storage.shared.learnt import MISSES
+from proxy.storage.shared.local import local_state
 from proxy.storage.sqlite.facts import SqliteFacts
 from proxy.storage.sqlite.ledger import SqliteLedger
 from proxy.storage.sqlite.sessions import SqliteSessions, SqliteStates

@@ -20,7 +20,8 @@ from proxy.reuse.judging import SECOND_THOUGHT
 from proxy.reuse.partitions import Partitions
 from proxy.storage.answers import MemoryAnswers
 from proxy.storage.shared import SharedState
-from proxy.storage.shared.local import ANOMALOUS, local_state
+from proxy.storage.shared.learnt import ANOMALOUS
+from proxy.storage.shared.local import local_state
 from proxy.storage.sqlite.reuse import SqliteReuse
 from proxy.tasks import Tasks
 from proxy.types import (

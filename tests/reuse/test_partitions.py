@@ -28,8 +28,8 @@ from proxy.reuse.partitions import (
     is_reusable,
     partition,
 )
-from proxy.storage.base import ReuseChanges, ReuseStore
 from proxy.storage.pending import WriterLimits
+from proxy.storage.reuse import ReuseChanges, ReuseStore
 from proxy.storage.sqlite.database import Database
 from proxy.storage.sqlite.reuse import SqliteReuse
 from proxy.tasks import Tasks

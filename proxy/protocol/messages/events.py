@@ -11,7 +11,7 @@ import msgspec
 
 from proxy.protocol.messages import output
 from proxy.protocol.messages.output import Frame
-from proxy.protocol.responses.output import first_choice, reasoning_text
+from proxy.protocol.responses.output import first_choice, reasoning_text, said_text
 from proxy.types import Json
 
 _encode = msgspec.json.Encoder().encode
@@ -51,7 +51,8 @@ class MessageEvents:
         self._frame = frame
         self._open: _Open | None = None
         self._next = 0  # index of the next block
-        self._finish: Json = None
+        self._choice: Mapping[str, Json] = {}  # that has told why it stopped
+        self._has_calls = self._refuses = False
         self._usage: Json = None
         self._model = ""
         self._has_begun = False
@@ -64,13 +65,14 @@ class MessageEvents:
     def ended(self) -> bytes:
         """Returns the last events."""
         usage = output.usage_of(self._usage, self._frame, self._characters)
-        delta = {"stop_reason": output.stop_of(self._finish), "stop_sequence": None}
+        stop, sequence = output.stop_of(self._choice, self._frame, has_calls=self._has_calls, refuses=self._refuses)
+        delta = {"stop_reason": stop, "stop_sequence": sequence}
         last = event({"type": "message_delta", "delta": delta, "usage": usage})
         return b"".join([*self._begun(), *self._closed(), last, event({"type": "message_stop"})])
 
     def failed(self, error: Mapping[str, Json]) -> bytes:
         """Returns the event of an answer that has broken off. `error`: in OpenAI's shape."""
-        told = {"type": "api_error", "message": str(error.get("message") or "The upstream failed.")}
+        told = {"type": output.kind_of(error), "message": str(error.get("message") or "The upstream failed.")}
         return event({"type": "error", "error": told})
 
     # --- one chunk ---
@@ -86,14 +88,15 @@ class MessageEvents:
         delta = choice.get("delta")
         if isinstance(delta, dict):
             yield from self._delta(delta)
-        if (finish := choice.get("finish_reason")) is not None:
-            self._finish = finish
+        if choice.get("finish_reason") is not None:
+            self._choice = choice
 
     def _delta(self, delta: Mapping[str, Json]) -> Iterator[bytes]:
         if thought := reasoning_text(delta):
             yield from self._piece("thinking", thought, {"type": "thinking_delta", "thinking": thought})
         for name in ("content", "refusal"):
-            if isinstance(text := delta.get(name), str) and text:
+            if text := said_text(delta.get(name)):
+                self._refuses = self._refuses or name == "refusal"
                 yield from self._piece("text", text, {"type": "text_delta", "text": text})
         calls = delta.get("tool_calls")
         for position, call in enumerate(calls if isinstance(calls, list) else ()):
@@ -115,8 +118,9 @@ class MessageEvents:
         number = given if isinstance(given, int) else position
         function = call.get("function")
         told = function if isinstance(function, dict) else {}
+        self._has_calls = True
         if self._open is None or self._open.kind != "call" or self._open.call != number:
-            named = {"id": call.get("id") or "", "name": told.get("name") or ""}
+            named = {"id": self._frame.call_id(call.get("id"), self._next), "name": str(told.get("name") or "")}
             block: dict[str, Json] = {"type": "tool_use", **named, "input": {}}
             yield from self._opened(_Open("call", self._next, number), block)
         assert self._open is not None
@@ -145,5 +149,5 @@ class MessageEvents:
             return
         self._has_begun = True
         usage = output.usage_of(None, self._frame, 0)
-        message = self._frame.message([], None, usage, model=self._model)
+        message = self._frame.message([], usage, model=self._model)
         yield event({"type": "message_start", "message": message})

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from proxy.protocol.answers import parse_usage
+from proxy.protocol.messages.blocks import arguments_of
 from proxy.protocol.messages.output import completion_of
 from proxy.types import Json, Usage
 
@@ -55,7 +56,7 @@ class MessageReader:
         for data in datas:
             try:
                 self._take(_decode(data))
-            except (ValueError, RecursionError, KeyError, TypeError):
+            except (ValueError, RecursionError, KeyError):
                 self.garbage += 1
         return False
 
@@ -80,22 +81,24 @@ class MessageReader:
     def _take(self, event: dict[str, Any]) -> None:
         match event.get("type"):
             case "message_start":
-                self._message = dict(event["message"])
+                message = _object(event["message"])
+                self._message = {**message, "usage": _object(message.get("usage") or {})}
             case "content_block_start":
-                self._blocks[event["index"]] = event["content_block"]
+                self._blocks[_index(event)] = _object(event["content_block"])
             case "content_block_delta":
-                delta = event["delta"]
+                at, delta = _index(event), _object(event["delta"])
                 piece = next((delta[name] for name in ("text", "partial_json", "thinking") if name in delta), None)
-                if piece is not None:
-                    self._pieces.setdefault(event["index"], []).append(piece)
+                if isinstance(piece, str):
+                    self._pieces.setdefault(at, []).append(piece)
                 elif delta.get("signature"):
-                    self._blocks[event["index"]]["signature"] = delta["signature"]
+                    self._blocks[at]["signature"] = delta["signature"]
                 elif "citation" in delta:
-                    self._blocks[event["index"]]["citations"] = [delta["citation"]]
+                    self._blocks[at]["citations"] = [delta["citation"]]
             case "message_delta":
-                self._message |= {name: value for name, value in event["delta"].items() if value is not None}
-                usage = {name: value for name, value in (event.get("usage") or {}).items() if value is not None}
-                self._message["usage"] = {**(self._message.get("usage") or {}), **usage}
+                delta, usage = _object(event["delta"]), _object(event.get("usage") or {})
+                counts = self._message.get("usage") or {}
+                self._message |= {name: value for name, value in delta.items() if value is not None}
+                self._message["usage"] = counts | {name: value for name, value in usage.items() if value is not None}
             case "message_stop":
                 self.done = True
             case "error":
@@ -106,13 +109,24 @@ class MessageReader:
         block, told = self._blocks[at], "".join(self._pieces.get(at, ()))
         match block.get("type"):
             case "text":
-                return {**block, "text": block.get("text", "") + told}
+                return {**block, "text": f"{block.get('text') or ''}{told}"}
             case "thinking":
-                return {**block, "thinking": block.get("thinking", "") + told}
+                return {**block, "thinking": f"{block.get('thinking') or ''}{told}"}
             case "tool_use" if told:
-                try:
-                    return {**block, "input": msgspec.json.decode(told)}
-                except msgspec.DecodeError:
-                    return {**block, "input": {}}
+                return {**block, "input": arguments_of(told)}
             case _:
                 return block
+
+
+def _object(value: Json) -> dict[str, Any]:
+    """Returns a copy of an object. Raises ValueError for anything else."""
+    if not isinstance(value, dict):
+        raise ValueError("no object")  # noqa: TRY004 (what its callers count as garbage)
+    return dict(value)
+
+
+def _index(event: dict[str, Any]) -> int:
+    index = event["index"]
+    if not isinstance(index, int):
+        raise ValueError("no index")  # noqa: TRY004 (likewise)
+    return index

@@ -17,19 +17,11 @@ from proxy.errors import BadRequest, MissingParameter
 from proxy.protocol.chat import ChatCompletionRequest
 from proxy.protocol.message import ChatCompletionMessage, chat_message
 from proxy.protocol.messages import blocks, breakpoints
+from proxy.protocol.messages import fields as fields_of
 from proxy.protocol.origin import Origin, elements, opened
 from proxy.protocol.request import MAX_MESSAGES
 from proxy.types import Breakpoints, Json, Message, Repeats
 
-_ALIKE = ("model", "stream", "temperature", "top_p")
-_HANDS_OFF = ("context_management", "container", "mcp_servers")
-# Hints and labels that an upstream which is translated to does without.
-_DROPPED = frozenset(
-    {"max_tokens", "messages", "system", "metadata", "stop_sequences", "top_k", "tools", "tool_choice", "thinking"}
-    | {"service_tier", "cache_control", "output_config", "inference_geo", "speed", "diagnostics", "betas"}
-)
-# What makes a difference to the answer, and has no place in a chat completion's fields.
-_KEYED = ("system", "top_k", "thinking", "output_config", "service_tier", "speed")
 # A line that a client puts before its instructions for the provider's accounts; it changes with every request.
 _ATTRIBUTION = "x-anthropic-"
 
@@ -47,19 +39,19 @@ def parse(body: bytes) -> ChatCompletionRequest:
     system = _system(fields.get("system"))
     messages: tuple[ChatCompletionMessage, ...] = read.messages if system is None else (system, *read.messages)
     tools, foreign = _tools(fields.get("tools"))
-    hands_off = next((name for name in _HANDS_OFF if fields.get(name)), "") or foreign or read.opaque
+    hands_off = fields_of.hands_off(fields) or foreign or read.opaque
     origin = Origin(
         "messages",
         body,
         values,
         {name: value for name, value in fields.items() if name != "messages"},
         hands_off=hands_off,
-        foreign=_foreign(fields) or foreign or read.opaque.partition(":")[0],
+        foreign=fields_of.foreign(fields) or foreign or read.foreign.partition(":")[0],
         breakpoints=breakpoints.read(fields, said) if b'"cache_control"' in body else Breakpoints(),
     )
     chat = _chat_fields(fields, tools)
     raw = _encode(chat | {"messages": [msgspec.Raw(said.raw) for said in messages]})
-    every = chat | {name: fields[name] for name in _KEYED if fields.get(name) is not None and name != "system"}
+    every = chat | fields_of.unexpressed(fields)
     return ChatCompletionRequest(raw, every, messages, fields["model"], fields.get("stream") is True, origin)
 
 
@@ -78,7 +70,7 @@ def _said(raw: bytes) -> list[dict[str, Any]]:
 def _system(system: Json) -> ChatCompletionMessage | None:
     """Returns the instructions as a message. Its bytes stay in their own field."""
     if isinstance(system, list):
-        texts = [str(block.get("text", "")) for block in system if isinstance(block, dict)]
+        texts = [text for block in system if isinstance(block, dict) and isinstance(text := block.get("text"), str)]
         said = "\n\n".join(text for text in texts if text and not text.startswith(_ATTRIBUTION))
     else:
         said = system if isinstance(system, str) else ""
@@ -88,20 +80,13 @@ def _system(system: Json) -> ChatCompletionMessage | None:
     return chat_message(_encode(data), data)
 
 
-def _foreign(fields: Mapping[str, Json]) -> str:
-    for name, value in fields.items():
-        if name not in _ALIKE and name not in _DROPPED and value not in (None, False, [], {}):
-            return name
-    return ""
-
-
 def _tools(given: Json) -> tuple[list[Json], str]:
     """Returns tools as a chat completion's, and the first that the provider runs itself."""
     tools: list[Json] = []
     foreign = ""
     for at, each in enumerate(given if isinstance(given, list) else ()):
         match each:
-            case {"name": str(name), "input_schema": schema, **more} if more.get("type", "custom") == "custom":
+            case {"name": str(name), "input_schema": schema, **more} if more.get("type") in (None, "custom"):
                 function = {"name": name, "description": more.get("description") or "", "parameters": schema}
                 tools.append({"type": "function", "function": function})
             case _:
@@ -110,7 +95,7 @@ def _tools(given: Json) -> tuple[list[Json], str]:
 
 
 def _chat_fields(fields: Mapping[str, Json], tools: list[Json]) -> dict[str, Json]:
-    chat = {name: fields[name] for name in _ALIKE if fields.get(name) is not None}
+    chat = {name: fields[name] for name in fields_of.ALIKE if fields.get(name) is not None}
     if fields.get("stream"):
         chat["stream_options"] = {"include_usage": True}
     if (most := fields.get("max_tokens")) is not None:
@@ -120,8 +105,11 @@ def _chat_fields(fields: Mapping[str, Json], tools: list[Json]) -> dict[str, Jso
     if tools:
         chat["tools"] = tools
         _choose(chat, fields.get("tool_choice"))
-    match fields.get("output_config"):
-        case {"format": {"type": "json_schema", "schema": schema}}:
+    match fields.get("output_config"), fields.get("output_format"):
+        case ({"format": {"type": "json_schema", "schema": schema}}, _) | (
+            _,
+            {"type": "json_schema", "schema": schema},
+        ):
             chat["response_format"] = {"type": "json_schema", "json_schema": {"name": "output", "schema": schema}}
     user, session = _who(fields.get("metadata"))
     if user:
@@ -153,10 +141,16 @@ def _who(metadata: Json) -> tuple[str, str]:
         match msgspec.json.decode(given):
             case {"session_id": str(session), **more}:
                 return str(more.get("device_id") or more.get("account_uuid") or ""), session
-    except msgspec.DecodeError:
+    except (ValueError, RecursionError):
         pass
     user, _, session = given.partition("_session_")
     return user, session
+
+
+def stops_of(request: ChatCompletionRequest) -> tuple[str, ...]:
+    """Returns the stop sequences of a request."""
+    stops = request.fields.get("stop")
+    return tuple(stop for stop in stops if isinstance(stop, str)) if isinstance(stops, list) else ()
 
 
 # --- and back ---------------------------------------------------------------------------------------------------------

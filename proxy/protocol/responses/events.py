@@ -112,7 +112,7 @@ class ResponseEvents:
     def _delta(self, delta: Mapping[str, Json]) -> Iterator[bytes]:
         if thought := output.reasoning_text(delta):
             yield from self._piece("reasoning", thought)
-        if text := output.spoken_text(delta):
+        if text := output.said_text(delta.get("content")):
             yield from self._piece("text", text)
         if isinstance(refusal := delta.get("refusal"), str) and refusal:
             yield from self._piece("refusal", refusal)

@@ -95,7 +95,7 @@ def response_of(completion: Mapping[str, Json], frame: Frame) -> dict[str, Any]:
     finish = choice.get("finish_reason")
     status, more = ending(finish)
     output = list(_output(said, frame, item_status(finish)))
-    characters = len(reasoning_text(said)) + len(spoken_text(said)) + len(_encode(said.get("tool_calls")))
+    characters = len(reasoning_text(said)) + len(said_text(said.get("content"))) + len(_encode(said.get("tool_calls")))
     usage = usage_of(completion.get("usage"), frame, characters)
     model = completion.get("model")
     named = model if isinstance(model, str) else ""
@@ -145,37 +145,24 @@ def _output(said: Mapping[str, Json], frame: Frame, status: str) -> Iterator[Jso
 
 
 def reasoning_text(said: Mapping[str, Json]) -> str:
-    """Returns the reasoning of a message or a delta, from each provider's own field."""
-    texts = [text for name in ("reasoning_content", "reasoning") if isinstance(text := said.get(name), str) and text]
+    """Returns the reasoning of a message or a delta, from each provider's own field, or, as Mistral has it, from parts
+    of its content."""
+    told = [text for name in ("reasoning_content", "reasoning") if isinstance(text := said.get(name), str) and text]
     content = said.get("content")
-    if not texts and isinstance(content, list):  # Mistral's parts
-        thoughts = [
-            part["thinking"]
-            for part in content
-            if isinstance(part, dict) and part.get("type") == "thinking" and "thinking" in part
-        ]
-        texts = ["".join(map(_joined, thoughts))]
-    return texts[0] if texts else ""
+    thoughts = [part.get("thinking") for part in content if isinstance(part, dict)] if isinstance(content, list) else []
+    return told[0] if told else "".join(map(said_text, thoughts))
 
 
-def spoken_text(said: Mapping[str, Json]) -> str:
-    """Returns the text of a message or a delta, whether it is a string or parts."""
-    return _joined(said.get("content"))
-
-
-def _joined(content: Json) -> str:
-    if isinstance(content, str):
-        return content
-    parts = content if isinstance(content, list) else []
-    return "".join(
-        part["text"]
-        for part in parts
-        if isinstance(part, dict) and part.get("type") == "text" and isinstance(part.get("text"), str)
-    )
+def said_text(content: Json) -> str:
+    """Returns the text of a content: a string, or parts, as Mistral's models that think have them."""
+    if isinstance(content, list):
+        texts = [part.get("text") for part in content if isinstance(part, dict) and part.get("type") == "text"]
+        return "".join(text for text in texts if isinstance(text, str))
+    return content if isinstance(content, str) else ""
 
 
 def _parts(said: Mapping[str, Json]) -> Iterator[Json]:
-    if text := spoken_text(said):
+    if text := said_text(said.get("content")):
         yield text_part(text)
     if isinstance(refusal := said.get("refusal"), str) and refusal:
         yield {"type": "refusal", "refusal": refusal}

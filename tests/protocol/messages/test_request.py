@@ -2,6 +2,7 @@
 
 import json
 from typing import Any
+from unittest.mock import ANY
 
 import msgspec
 import pytest
@@ -62,10 +63,16 @@ def origin(**fields: Json) -> Origin:
             {"tools": [FUNCTION], "tool_choice": {"type": "function", "function": {"name": "look"}}},
         ),
         ({"tools": [LOOK], "tool_choice": {"type": "none"}}, {"tools": [FUNCTION], "tool_choice": "none"}),
+        ({"tools": [{**LOOK, "type": None, "strict": True}]}, {"tools": [FUNCTION]}),
         (
             {"output_config": {"format": {"type": "json_schema", "schema": {}}, "effort": "low"}},
             {"response_format": {"type": "json_schema", "json_schema": {"name": "output", "schema": {}}}},
         ),
+        (
+            {"output_format": {"type": "json_schema", "schema": {}}},
+            {"response_format": {"type": "json_schema", "json_schema": {"name": "output", "schema": {}}}},
+        ),
+        ({"context_management": {"edits": [{"type": "clear_thinking_20251015", "keep": "all"}]}}, {}),
         (
             {
                 "thinking": {"type": "enabled", "budget_tokens": 9},
@@ -105,6 +112,8 @@ def test_instructions_are_one_message(system: Json, told: list[str]) -> None:
         ("user_ab_account_cd_session_ef", "user_ab_account_cd", "ef"),
         ('{"device_id":"d","account_uuid":"a","session_id":"s"}', "d", "s"),
         ('{"account_uuid":"a","session_id":"s"}', "a", "s"),
+        ("[" * 5_000, "[" * 5_000, None),
+        ('{"session_id":"s","more":' + "[" * 5_000 + "]" * 5_000 + "}", ANY, None),
     ],
 )
 def test_user_and_session_are_read_from_the_metadata(user_id: str, user: str, session: str | None) -> None:
@@ -116,7 +125,8 @@ def test_user_and_session_are_read_from_the_metadata(user_id: str, user: str, se
 @pytest.mark.parametrize(
     ("fields", "hands_off", "foreign"),
     [
-        ({"context_management": {"edits": []}}, "context_management", "context_management"),
+        ({"context_management": {"edits": [{"type": "compact_20260112"}]}}, *["context_management"] * 2),
+        ({"context_management": {"edits": [{"type": "clear_thinking_20251015"}]}}, "context_management", ""),
         ({"mcp_servers": [{"url": "x"}]}, "mcp_servers", "mcp_servers"),
         ({"container": "c"}, "container", "container"),
         ({"tools": [LOOK, {"type": "web_search_20250305", "name": "web_search"}]}, "tools[1]", "tools[1]"),
