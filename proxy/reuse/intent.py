@@ -18,8 +18,9 @@ from proxy.language.detect import language
 from proxy.language.language import language_of
 from proxy.protocol.answers import disclaimer_line, with_disclaimer
 from proxy.reuse.cacheable import ASKED, bypass_reason
+from proxy.reuse.circumstances import Conversation, conversation, entry_id, is_reusable, partition
 from proxy.reuse.judging import SECOND_THOUGHT, Reports, may_be_judged, overruled
-from proxy.reuse.partitions import Conversation, Partitions, conversation, entry_id, is_reusable, partition
+from proxy.reuse.partitions import Partitions
 from proxy.reuse.question import analyse, warm
 from proxy.reuse.standing import stands_alone
 from proxy.reuse.verdict import Verdict, contexts_agree, judge
