@@ -1,15 +1,16 @@
 """Chunks of a completion as the events of a response: one item after another, each begun, told and ended; numbered.
 
 The upstream's order is kept: reasoning, text, calls of tools, as they come. An item is ended when another one begins,
-as the API's own are. Of calls whose pieces come mixed, one is told at a time: the next waits until the arguments before
-it are whole. The input of a tool with free text is told whole, since the upstream writes it as JSON."""
+as the API's own are; calls that come interleaved are told one after the other (in_order.py). The input of a tool with
+free text is told whole, since the upstream writes it as JSON."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
 
+from proxy.protocol.in_order import InOrder, Piece
 from proxy.protocol.responses import output
 from proxy.protocol.responses.output import Frame
 from proxy.types import Json
@@ -30,22 +31,13 @@ class _Open:
     index: int  # in the output
     id: str
     pieces: list[str] = field(default_factory=list)
-    call: int = -1  # the upstream's index of it
+    call: int = -1  # its number
     call_id: str = ""
     name: str = ""
 
     @property
     def told(self) -> str:
         return "".join(self.pieces)
-
-    @property
-    def is_whole(self) -> bool:
-        """True for a call with a name, whose arguments are whole."""
-        try:
-            msgspec.json.decode(self.told)
-        except (ValueError, RecursionError):
-            return False
-        return bool(self.name)
 
 
 class ResponseEvents:
@@ -54,8 +46,8 @@ class ResponseEvents:
     def __init__(self, frame: Frame) -> None:
         self._frame = frame
         self._sequence = 0
+        self._order = InOrder()
         self._open: _Open | None = None
-        self._waiting: list[_Open] = []  # calls behind the open one, none of which has been told
         self._output: list[Json] = []
         self._finish: Json = None
         self._usage: Json = None
@@ -70,7 +62,8 @@ class ResponseEvents:
     def ended(self) -> tuple[bytes, dict[str, Any]]:
         """Returns the last events, without the one that tells the end, and the whole response, which that one
         carries."""
-        events = b"".join([*self._begun(), *self._closed(is_last=True)])
+        events = b"".join([*self._begun(), *self._told(self._order.rest())])
+        events += b"".join(self._closed(output.item_status(self._finish)))
         status, more = output.ending(self._finish)
         usage = output.usage_of(self._usage, self._frame, self._characters)
         return events, self._frame.response(status, self._output, usage, model=self._model, **more)
@@ -105,80 +98,32 @@ class ResponseEvents:
             self._usage = usage
         delta = choice.get("delta") or choice.get("message")  # an upstream that streams in form only
         if isinstance(delta, dict):
-            yield from self._delta(delta)
+            yield from self._told(self._order.feed(delta))
         if (finish := choice.get("finish_reason")) is not None:
             self._finish = finish
 
-    def _delta(self, delta: Mapping[str, Json]) -> Iterator[bytes]:
-        if thought := output.reasoning_text(delta):
-            yield from self._piece("reasoning", thought)
-        if text := output.said_text(delta.get("content")):
-            yield from self._piece("text", text)
-        if isinstance(refusal := delta.get("refusal"), str) and refusal:
-            yield from self._piece("refusal", refusal)
-        calls = delta.get("tool_calls")
-        for position, call in enumerate(calls if isinstance(calls, list) else ()):
-            if isinstance(call, dict):
-                yield from self._call(call, position)
+    def _told(self, pieces: Iterable[Piece]) -> Iterator[bytes]:
+        for piece in pieces:
+            yield from self._call(piece) if piece.kind == "call" else self._piece(piece.kind, piece.text)
 
-    def _call(self, call: Mapping[str, Json], position: int) -> Iterator[bytes]:
-        given = call.get("index")
-        number = given if isinstance(given, int) else position
-        function = call.get("function")
-        told = function if isinstance(function, dict) else {}
-        call_id, name = str(call.get("id") or ""), str(told.get("name") or "")
-        piece = told.get("arguments")
-        found = self._known(number, call_id)
-        if found is None:
-            if self._open is not None and self._open.kind != "call":
-                yield from self._closed()
-            found = _Open("call", -1, "", call=number, call_id=call_id)
-            self._waiting.append(found)
-        found.name = found.name or name
-        if isinstance(piece, str) and piece:
-            found.pieces.append(piece)
-            if found is self._open:
-                yield from self._told_piece(found, piece)
-        yield from self._advanced()
-
-    def _known(self, number: int, call_id: str) -> _Open | None:
-        """Returns the call that a piece belongs to; None if it begins one. Some upstreams number all of them 0."""
-        opened = [self._open] if self._open is not None and self._open.kind == "call" else []
-        known = [each for each in (*opened, *self._waiting) if each.call == number]
-        newest = known[-1] if known else None
-        if newest is None or not call_id or call_id == newest.call_id:
-            return newest
-        if not newest.call_id and not newest.id:
-            newest.call_id = call_id
-            return newest
-        return None
-
-    def _advanced(self) -> Iterator[bytes]:
-        """Yields the events of calls that have waited, as far as those before them are whole."""
-        while self._waiting and (self._open is None or self._open.is_whole):
-            if self._open is None and not self._waiting[0].name and len(self._waiting) == 1:
-                return  # its name is still to come
-            if self._open is not None:
-                yield from self._closed_one(is_last=False)
-            yield from self._opened_call()
-
-    def _opened_call(self) -> Iterator[bytes]:
-        opened = self._open = self._waiting.pop(0)
-        opened.index = len(self._output)
-        item = output.call_item(self._frame, opened.index, opened.call_id, opened.name, "", "in_progress")
-        opened.id = item["id"]
-        yield self._event("response.output_item.added", output_index=opened.index, item=item)
-        if opened.pieces:
-            yield from self._told_piece(opened, opened.told)
-
-    def _told_piece(self, opened: _Open, piece: str) -> Iterator[bytes]:
-        if opened.name not in self._frame.origin.custom:
-            where = {"item_id": opened.id, "output_index": opened.index}
-            yield self._event("response.function_call_arguments.delta", **where, delta=piece)
+    def _call(self, piece: Piece) -> Iterator[bytes]:
+        opened = self._open
+        if opened is None or opened.call != piece.call:
+            yield from self._closed()
+            opened = self._open = _Open("call", len(self._output), "", call=piece.call)
+            opened.call_id, opened.name = piece.call_id, piece.name
+            item = output.call_item(self._frame, opened.index, opened.call_id, opened.name, "", "in_progress")
+            opened.id = item["id"]
+            yield self._event("response.output_item.added", output_index=opened.index, item=item)
+        if piece.text:
+            opened.pieces.append(piece.text)
+            if opened.name not in self._frame.origin.custom:
+                where = {"item_id": opened.id, "output_index": opened.index}
+                yield self._event("response.function_call_arguments.delta", **where, delta=piece.text)
 
     def _piece(self, kind: str, piece: str) -> Iterator[bytes]:
         opened = self._open
-        if opened is None or opened.kind != kind or self._waiting:
+        if opened is None or opened.kind != kind:
             yield from self._closed()
             opened = self._open = _Open(kind, len(self._output), "")
             yield from self._opening(opened)
@@ -209,19 +154,11 @@ class ResponseEvents:
         where = {"item_id": opened.id, "output_index": index, "content_index": 0}
         yield self._event("response.content_part.added", **where, part=empty)
 
-    def _closed(self, *, is_last: bool = False) -> Iterator[bytes]:
-        """Yields the ends of all items that have begun."""
-        while self._open is not None or self._waiting:
-            if self._open is None:
-                yield from self._opened_call()
-            yield from self._closed_one(is_last=is_last and not self._waiting)
-
-    def _closed_one(self, *, is_last: bool) -> Iterator[bytes]:
+    def _closed(self, status: str = "completed") -> Iterator[bytes]:
         opened, self._open = self._open, None
         if opened is None:
             return
         told, where = opened.told, {"item_id": opened.id, "output_index": opened.index}
-        status = output.item_status(self._finish) if is_last else "completed"
         match opened.kind:
             case "reasoning":
                 item = output.reasoning_item(self._frame, opened.index, told)
