@@ -107,8 +107,13 @@ async def _kept_as_it_is(answer: Answer, keep: Keep) -> Answer:
 async def messages(incoming: Incoming, services: Services) -> Answer:
     """Answers one request to `/v1/messages`. Raises OlvidoError for requests that we refuse ourselves."""
     offload = Offload(services.executor, len(incoming.body))
-    parse = apis.APIS["messages"].parse
-    request = await offload(lambda: parse(incoming.body))
+    try:
+        request = await offload(lambda: message_request.parse(incoming.body))
+    except InvalidJson:
+        loose = await offload(lambda: message_request.glimpsed(incoming.body))
+        if loose is None or "messages" not in services.router.route(loose.model).upstream.config.spoken:
+            raise
+        request = loose
     answer = await handle(incoming, services, lambda _: request)
     if answer.api == "messages":
         return answer
