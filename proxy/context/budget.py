@@ -240,7 +240,7 @@ class TokenBudget:
 
     def fixed_prefix(self, fold: Fold | None) -> int:
         """Returns the tokens at the beginning that no later fold changes."""
-        if self.context.rates.breakpoints:
+        if self.context.rates.breakpoints or self.context.rates.indivisible:
             return 0
         messages = self.case.messages
         if self.context.role == "system":

@@ -24,26 +24,35 @@ class Caching:
     alone: Rates  # of the client's own, passed through
     is_marked: bool = False  # the provider caches what is marked, and nothing else
     is_ours: bool = False  # whatever is cached of the conversation is so by our breakpoints
+    is_split: bool = True  # instructions are found by themselves, whatever is sent: the client has a breakpoint there
 
 
 def caching(
-    price: Price, cache: PrefixCache, asked: Breakpoints | None, *, idle: float, prefix: int, may_set: bool
+    price: Price,
+    cache: PrefixCache,
+    asked: Breakpoints | None,
+    *,
+    idle: float,
+    prefix: int,
+    may_set: bool,
+    is_split: bool = False,
 ) -> Caching:
     """Returns the prices `idle` seconds after the previous request. `asked`: the client's breakpoints; None: the
-    provider caches without. `prefix`: tokens of tools and instructions. `may_set`: breakpoints where there are none."""
+    provider caches without. `prefix`: tokens of tools and instructions. `may_set`: breakpoints where there are none.
+    `is_split`: the previous request has had one behind its instructions."""
     if asked is not None and asked.for_an_hour and cache != economics.NO_CACHE:
         price, cache = replace(price, write=price.hour), replace(cache, ttl=HOUR)
     rates = economics.rates(price, cache, idle=idle)
     if asked is None or cache == economics.NO_CACHE:
         return Caching(rates, rates)
-    whole = replace(rates, marked=True)
+    whole = replace(rates, marked=True, indivisible=not (is_split or asked.instructions))
     rates = whole if asked.automatic else replace(whole, tail=1.0)
     if asked.in_conversation:
-        return Caching(rates, whole, is_marked=True)
+        return Caching(rates, whole, is_marked=True, is_split=asked.instructions)
     alone = replace(whole, most=prefix if asked.instructions else 0)
     if may_set and idle < cache.ttl:
-        return Caching(rates, alone, is_marked=True, is_ours=True)
-    return Caching(alone, alone)
+        return Caching(rates, alone, is_marked=True, is_ours=True, is_split=asked.instructions)
+    return Caching(alone, alone, is_split=asked.instructions)
 
 
 def pays(of: Caching, costs: CostSoFar, cost: float) -> bool:

@@ -66,6 +66,7 @@ class Rates:
     breakpoints: bool = False  # nothing is found once the turns behind the instructions have changed
     rethinking: float = 0.0  # price of a token of reasoning that is lost because something before it changed
     marked: bool = False  # held is what an earlier request has ended at a breakpoint of its own
+    indivisible: bool = False  # nor are the instructions by themselves, if what is behind them has changed
     most: int = sys.maxsize  # tokens at the beginning that can be held: those up to the last breakpoint
     tail: float | None = None  # price of a token behind the last breakpoint, which is not written; None: as `write`
 
@@ -229,7 +230,8 @@ class _Fold:
 
     def cost(self, keep: int) -> float:
         """Returns the cost of the folded prompt, lost reasoning included."""
-        found = 0 if self.rates.breakpoints else min(self.prompt.prefix, self.prompt.repeated)
+        is_whole = self.rates.breakpoints or self.rates.indivisible
+        found = 0 if is_whole else min(self.prompt.prefix, self.prompt.repeated)
         lost = sum(self.prompt.reasoning[len(self.prompt.open) - keep :]) if self.prompt.reasoning else 0
         return self.rates.cost(self.size(keep), found) + self.rates.rethinking * lost
 

@@ -321,6 +321,7 @@ class Planner:
                 idle=idle,
                 prefix=case.overhead + so_far.preamble_tokens,
                 may_set=upstream.breakpoints == "ours",
+                is_split=state is not None and state.is_split,
             ),
             limit=asked.limit,
             role=settings.role,

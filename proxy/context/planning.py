@@ -45,6 +45,9 @@ from proxy.types import (
 )
 from proxy.types.desk import DeskPlan
 
+# Share of the limit above which a prompt is prepared for its first fold: a turn that doubles the prompt is rare.
+SPLIT_AHEAD = 0.5
+
 
 def plan(request: ChatRequest, case: Case, progress: Progress, memory: Memory, context: PlanContext) -> Plan:
     """Returns the plan of a request, in tokens of our count; its `messages` are None if they are sent as they came."""
@@ -139,6 +142,7 @@ class _Planner(Step):
 
     def _planned(self, draft: Draft, offers: str) -> Plan:
         is_changed = bool(draft.fold or draft.volatile.text or draft.omitted or self.budget.markers or self._has_desk())
+        is_changed = is_changed or self._is_split_ahead(draft)
         sent = self.budget.tokens(draft) if is_changed else self.budget.original
         is_too_large = self.context.limit is not None and sent > self.context.limit
         kind: PlanKind = "over-budget" if is_too_large else "managed" if is_changed else "untouched"
@@ -166,11 +170,23 @@ class _Planner(Step):
             reason=f"turns={len(draft.kept) + 1}" if is_changed else "",
             messages=messages,
             fates=fates,
-            state=self._state(draft, sent, spent, is_written=self._is_written(repeats, is_changed=is_changed)),
+            state=replace(
+                self._state(draft, sent, spent),
+                is_written=self._is_written(repeats, is_changed=is_changed),
+                is_split=self.context.caching.is_split or repeats is not None,
+            ),
             trail=self._trail(draft, fates),
             desk=self._desk(offers),
             repeats=repeats,
         )
+
+    def _is_split_ahead(self, draft: Draft) -> bool:
+        """Tells whether a prompt that nothing else changes gets a breakpoint behind its instructions, which costs
+        nothing: it comes near the limit, and the first fold would have to write them again."""
+        limit, caching = self.context.limit, self.context.caching
+        if limit is None or not caching.is_marked or caching.is_ours or caching.is_split:
+            return False
+        return self.budget.original > SPLIT_AHEAD * limit and self.budget.prefix(draft) >= caching.rates.minimum
 
     def _has_desk(self) -> bool:
         """Tells whether something of the desk is in the prompt."""
@@ -260,7 +276,7 @@ class _Planner(Step):
             return repeats is not None
         return self.context.alone.most == sys.maxsize
 
-    def _state(self, draft: Draft, sent: int, spent: float, *, is_written: bool) -> PathState:
+    def _state(self, draft: Draft, sent: int, spent: float) -> PathState:
         progress, costs = self.progress, self.budget.costs()
         spent += self.context.rates.rethinking * self._lost(draft)
         return PathState(
@@ -287,7 +303,6 @@ class _Planner(Step):
             domain=progress.topic.domain,
             applied=(*(self.state.applied if self.state else ()), *self.marks.applied),
             has_tools=self.context.has_tools,
-            is_written=is_written,
         )
 
     def _lost(self, draft: Draft) -> int:

@@ -15,8 +15,8 @@ import msgspec
 from proxy.errors import OlvidoError
 from proxy.protocol import sse
 from proxy.protocol.accumulate import Accumulator
-from proxy.protocol.chat import INSTRUCTIONS, ChatCompletionRequest
-from proxy.protocol.message import instruction
+from proxy.protocol.chat import ChatCompletionRequest
+from proxy.protocol.fitting import fitted
 from proxy.protocol.messages import output as messages_output
 from proxy.protocol.messages import request as messages_request
 from proxy.protocol.messages.blocks import has_broken_seal
@@ -209,14 +209,10 @@ def chat_body(
     ask_usage: bool,
     dialect: str,
 ) -> bytes:
-    """Returns the body of a chat completion for a request that came in another API. Instructions stand in one message,
-    which every upstream takes."""
-    said = list(request.messages if messages is None else messages)
-    leading = next((at for at, each in enumerate(said) if each.role not in INSTRUCTIONS), len(said))
-    if leading > 1:
-        said[:leading] = [instruction("\n\n".join(each.text for each in said[:leading]))]
-    if dialect != "openai":  # nobody else knows a developer
-        said = [instruction(each.text) if each.role == "developer" else each for each in said]
+    """Returns the body of a chat completion for a request that came in another API, as the upstream's dialect takes it
+    (fitting.py)."""
+    continues = request.origin is not None and request.origin.api == "messages"
+    said = fitted(request.messages if messages is None else messages, dialect, continues=continues)
     renamed = _MAX_TOKENS if dialect == "openai" else {}
     body = with_changes(request, messages=said, tools=tools, model=model, ask_usage=ask_usage, renamed=renamed)
     return without(body, _LABELS if ask_usage else (*_LABELS, "stream_options"))

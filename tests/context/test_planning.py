@@ -308,3 +308,32 @@ def test_none_are_set_where_the_conversation_rests() -> None:
     assert all(each.managed.repeats is None for each in told)
     assert all(each.managed.tokens.expected == 0 for each in told)
     assert told[-1].state.spent == pytest.approx(sum(each.managed.tokens.sent for each in told))
+
+
+def test_near_its_limit_a_prompt_gets_the_breakpoint_that_its_first_fold_will_need() -> None:
+    said = [system(words(200)), *history(8)[1:], user("8?")]
+    told = Teller(limit=2_000, caching=ALL).tell(*said)
+    ahead = [each for each in told if each.managed.messages == tuple(each.case.messages)]
+    assert [each.managed.tokens.original > 1_000 for each in told] == [each in ahead for each in told]
+    assert ahead
+    assert all(each.managed.repeats is not None for each in ahead)
+    assert all(each.managed.tokens.sent == each.managed.tokens.original for each in ahead)
+    for other in (Caching(ALL.rates, ALL.alone, is_marked=True), Caching(ALL.rates, ALL.alone)):
+        assert all(each.managed.messages is None for each in Teller(limit=2_000, caching=other).tell(*said))
+
+
+def test_a_first_fold_finds_the_instructions_only_where_they_have_a_breakpoint_of_their_own() -> None:
+    for is_split in (False, True):
+        prices = caching(
+            Price(1.0, 0.1, 1.25, 5.0),
+            PrefixCache(300.0, minimum=64),
+            Breakpoints(messages=True),
+            idle=60.0,
+            prefix=20,
+            may_set=True,
+            is_split=is_split,
+        )
+        told = Teller(limit=2_000, caching=prices).tell(*history(30), user("30?"))
+        folds = [each for each in told if each.managed.tokens.busted]
+        assert folds
+        assert all((each.managed.tokens.expected > 0) == is_split for each in folds)

@@ -4,14 +4,15 @@ The prompt's tokens are known to most upstreams only at the end: they are told i
 those of `message_start`.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import msgspec
 
+from proxy.protocol.in_order import InOrder, Piece
 from proxy.protocol.messages import output
 from proxy.protocol.messages.output import Frame
-from proxy.protocol.responses.output import first_choice, reasoning_text, said_text
+from proxy.protocol.responses.output import first_choice
 from proxy.types import Json
 
 _encode = msgspec.json.Encoder().encode
@@ -41,7 +42,7 @@ class _Open:
 
     kind: str  # thinking, text, call
     index: int
-    call: int = -1  # the upstream's index of it
+    call: int = -1  # its number
 
 
 class MessageEvents:
@@ -49,6 +50,7 @@ class MessageEvents:
 
     def __init__(self, frame: Frame) -> None:
         self._frame = frame
+        self._order = InOrder()
         self._open: _Open | None = None
         self._next = 0  # index of the next block
         self._choice: Mapping[str, Json] = {}  # that has told why it stopped
@@ -64,11 +66,12 @@ class MessageEvents:
 
     def ended(self) -> bytes:
         """Returns the last events."""
+        rest = [*self._begun(), *self._told(self._order.rest()), *self._closed()]
         usage = output.usage_of(self._usage, self._frame, self._characters)
         stop, sequence = output.stop_of(self._choice, self._frame, has_calls=self._has_calls, refuses=self._refuses)
         delta = {"stop_reason": stop, "stop_sequence": sequence}
         last = event({"type": "message_delta", "delta": delta, "usage": usage})
-        return b"".join([*self._begun(), *self._closed(), last, event({"type": "message_stop"})])
+        return b"".join([*rest, last, event({"type": "message_stop"})])
 
     def failed(self, error: Mapping[str, Json]) -> bytes:
         """Returns the event of an answer that has broken off. `error`: in OpenAI's shape."""
@@ -87,21 +90,19 @@ class MessageEvents:
                 self._usage = usage
         delta = choice.get("delta")
         if isinstance(delta, dict):
-            yield from self._delta(delta)
+            yield from self._told(self._order.feed(delta))
         if choice.get("finish_reason") is not None:
             self._choice = choice
 
-    def _delta(self, delta: Mapping[str, Json]) -> Iterator[bytes]:
-        if thought := reasoning_text(delta):
-            yield from self._piece("thinking", thought, {"type": "thinking_delta", "thinking": thought})
-        for name in ("content", "refusal"):
-            if text := said_text(delta.get(name)):
-                self._refuses = self._refuses or name == "refusal"
-                yield from self._piece("text", text, {"type": "text_delta", "text": text})
-        calls = delta.get("tool_calls")
-        for position, call in enumerate(calls if isinstance(calls, list) else ()):
-            if isinstance(call, dict):
-                yield from self._call(call, position)
+    def _told(self, pieces: Iterable[Piece]) -> Iterator[bytes]:
+        for piece in pieces:
+            if piece.kind == "call":
+                yield from self._call(piece)
+            elif piece.kind == "reasoning":
+                yield from self._piece("thinking", piece.text, {"type": "thinking_delta", "thinking": piece.text})
+            else:
+                self._refuses = self._refuses or piece.kind == "refusal"
+                yield from self._piece("text", piece.text, {"type": "text_delta", "text": piece.text})
 
     def _piece(self, kind: str, piece: str, delta: Mapping[str, Json]) -> Iterator[bytes]:
         if self._open is None or self._open.kind != kind:
@@ -113,20 +114,16 @@ class MessageEvents:
         self._characters += len(piece)
         yield event({"type": "content_block_delta", "index": self._open.index, "delta": delta})
 
-    def _call(self, call: Mapping[str, Json], position: int) -> Iterator[bytes]:
-        given = call.get("index")
-        number = given if isinstance(given, int) else position
-        function = call.get("function")
-        told = function if isinstance(function, dict) else {}
+    def _call(self, piece: Piece) -> Iterator[bytes]:
         self._has_calls = True
-        if self._open is None or self._open.kind != "call" or self._open.call != number:
-            named = {"id": self._frame.call_id(call.get("id"), self._next), "name": str(told.get("name") or "")}
+        if self._open is None or self._open.call != piece.call:
+            named = {"id": self._frame.call_id(piece.call_id, self._next), "name": piece.name}
             block: dict[str, Json] = {"type": "tool_use", **named, "input": {}}
-            yield from self._opened(_Open("call", self._next, number), block)
+            yield from self._opened(_Open("call", self._next, piece.call), block)
         assert self._open is not None
-        if isinstance(piece := told.get("arguments"), str) and piece:
-            self._characters += len(piece)
-            delta = {"type": "input_json_delta", "partial_json": piece}
+        if piece.text:
+            self._characters += len(piece.text)
+            delta = {"type": "input_json_delta", "partial_json": piece.text}
             yield event({"type": "content_block_delta", "index": self._open.index, "delta": delta})
 
     def _opened(self, opened: _Open, block: Mapping[str, Json]) -> Iterator[bytes]:

@@ -1,15 +1,16 @@
 """Chunks of a completion as the events of a response: one item after another, each begun, told and ended; numbered.
 
 The upstream's order is kept: reasoning, text, calls of tools, as they come. An item is ended when another one begins,
-as the API's own are; of calls that come in parallel each is ended when the next one begins. The input of a tool with
+as the API's own are; calls that come interleaved are told one after the other (in_order.py). The input of a tool with
 free text is told whole, since the upstream writes it as JSON."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
 
+from proxy.protocol.in_order import InOrder, Piece
 from proxy.protocol.responses import output
 from proxy.protocol.responses.output import Frame
 from proxy.types import Json
@@ -30,7 +31,7 @@ class _Open:
     index: int  # in the output
     id: str
     pieces: list[str] = field(default_factory=list)
-    call: int = -1  # the upstream's index of it
+    call: int = -1  # its number
     call_id: str = ""
     name: str = ""
 
@@ -45,6 +46,7 @@ class ResponseEvents:
     def __init__(self, frame: Frame) -> None:
         self._frame = frame
         self._sequence = 0
+        self._order = InOrder()
         self._open: _Open | None = None
         self._output: list[Json] = []
         self._finish: Json = None
@@ -60,11 +62,11 @@ class ResponseEvents:
     def ended(self) -> tuple[bytes, dict[str, Any]]:
         """Returns the last events, without the one that tells the end, and the whole response, which that one
         carries."""
-        events = b"".join([*self._begun(), *self._closed()])
-        status, details = output.ending(self._finish)
+        events = b"".join([*self._begun(), *self._told(self._order.rest())])
+        events += b"".join(self._closed(output.item_status(self._finish)))
+        status, more = output.ending(self._finish)
         usage = output.usage_of(self._usage, self._frame, self._characters)
-        whole = self._frame.response(status, self._output, usage, model=self._model, incomplete_details=details)
-        return events, whole
+        return events, self._frame.response(status, self._output, usage, model=self._model, **more)
 
     def last(self, whole: Mapping[str, Json]) -> bytes:
         """Returns the event that tells the end."""
@@ -73,6 +75,7 @@ class ResponseEvents:
     def failed(self, error: Mapping[str, Json]) -> bytes:
         """Returns the events of an answer that has broken off. `error`: in OpenAI's shape."""
         code, message = error.get("code"), str(error.get("message") or "The upstream failed.")
+        code = None if code is None else str(code)  # some upstreams give an HTTP status
         told = {"code": "server_error", "message": message}
         whole = self._frame.response("failed", self._output, None, model=self._model, error=told)
         begun = b"".join(self._begun())
@@ -93,42 +96,30 @@ class ResponseEvents:
         choice = output.first_choice(chunk)
         if isinstance(usage := choice.get("usage"), dict):
             self._usage = usage
-        delta = choice.get("delta")
+        delta = choice.get("delta") or choice.get("message")  # an upstream that streams in form only
         if isinstance(delta, dict):
-            yield from self._delta(delta)
+            yield from self._told(self._order.feed(delta))
         if (finish := choice.get("finish_reason")) is not None:
             self._finish = finish
 
-    def _delta(self, delta: Mapping[str, Json]) -> Iterator[bytes]:
-        if thought := output.reasoning_text(delta):
-            yield from self._piece("reasoning", thought)
-        if text := output.said_text(delta.get("content")):
-            yield from self._piece("text", text)
-        if isinstance(refusal := delta.get("refusal"), str) and refusal:
-            yield from self._piece("refusal", refusal)
-        calls = delta.get("tool_calls")
-        for position, call in enumerate(calls if isinstance(calls, list) else ()):
-            if isinstance(call, dict):
-                yield from self._call(call, position)
+    def _told(self, pieces: Iterable[Piece]) -> Iterator[bytes]:
+        for piece in pieces:
+            yield from self._call(piece) if piece.kind == "call" else self._piece(piece.kind, piece.text)
 
-    def _call(self, call: Mapping[str, Json], position: int) -> Iterator[bytes]:
-        given = call.get("index")
-        number = given if isinstance(given, int) else position
-        function = call.get("function")
-        told = function if isinstance(function, dict) else {}
+    def _call(self, piece: Piece) -> Iterator[bytes]:
         opened = self._open
-        if opened is None or opened.kind != "call" or opened.call != number:
+        if opened is None or opened.call != piece.call:
             yield from self._closed()
-            opened = self._open = _Open("call", len(self._output), "", call=number)
-            opened.call_id, opened.name = str(call.get("id") or ""), str(told.get("name") or "")
+            opened = self._open = _Open("call", len(self._output), "", call=piece.call)
+            opened.call_id, opened.name = piece.call_id, piece.name
             item = output.call_item(self._frame, opened.index, opened.call_id, opened.name, "", "in_progress")
             opened.id = item["id"]
             yield self._event("response.output_item.added", output_index=opened.index, item=item)
-        if isinstance(piece := told.get("arguments"), str) and piece:
-            opened.pieces.append(piece)
+        if piece.text:
+            opened.pieces.append(piece.text)
             if opened.name not in self._frame.origin.custom:
                 where = {"item_id": opened.id, "output_index": opened.index}
-                yield self._event("response.function_call_arguments.delta", **where, delta=piece)
+                yield self._event("response.function_call_arguments.delta", **where, delta=piece.text)
 
     def _piece(self, kind: str, piece: str) -> Iterator[bytes]:
         opened = self._open
@@ -163,7 +154,7 @@ class ResponseEvents:
         where = {"item_id": opened.id, "output_index": index, "content_index": 0}
         yield self._event("response.content_part.added", **where, part=empty)
 
-    def _closed(self) -> Iterator[bytes]:
+    def _closed(self, status: str = "completed") -> Iterator[bytes]:
         opened, self._open = self._open, None
         if opened is None:
             return
@@ -175,7 +166,7 @@ class ResponseEvents:
                 part = {"type": "summary_text", "text": told}
                 yield self._event("response.reasoning_summary_part.done", **where, summary_index=0, part=part)
             case "call":
-                item = output.call_item(self._frame, opened.index, opened.call_id, opened.name, told, "completed")
+                item = output.call_item(self._frame, opened.index, opened.call_id, opened.name, told, status)
                 self._characters += len(opened.name) + len(told)
                 if item["type"] == "custom_tool_call":
                     yield self._event("response.custom_tool_call_input.delta", **where, delta=item["input"])
@@ -185,7 +176,6 @@ class ResponseEvents:
             case _:
                 is_text = opened.kind == "text"
                 part = output.text_part(told) if is_text else {"type": "refusal", "refusal": told}
-                status = "completed" if output.ending(self._finish)[0] == "completed" else "incomplete"
                 item = output.message_item(self._frame, opened.index, [part], status)
                 if is_text:
                     yield self._event("response.output_text.done", **where, content_index=0, text=told, logprobs=[])

@@ -10,7 +10,7 @@ from hypothesis import given
 
 from proxy.errors import BadRequest, InvalidJson, MissingParameter
 from proxy.protocol.apis import chat_body
-from proxy.protocol.message import prefixed, suffixed
+from proxy.protocol.message import instruction, prefixed, suffixed
 from proxy.protocol.messages import request as adapter
 from proxy.protocol.origin import Origin
 from proxy.types import Repeats
@@ -168,6 +168,25 @@ def test_changed_messages_stand_in_the_body_and_nothing_else_changes() -> None:
         "system": [*system, {"type": "text", "text": "More"}],
         "tools": [LOOK],
     }
+
+
+ACCOUNT = {"type": "text", "text": "x-anthropic-billing-header: cc_version=2.1;"}
+
+
+@pytest.mark.parametrize(
+    ("system", "first", "told"),
+    [
+        ([ACCOUNT], "Facts", [ACCOUNT, {"type": "text", "text": "Facts"}]),
+        ([ACCOUNT, {"type": "text", "text": "Be brief"}], "Short", [ACCOUNT, {"type": "text", "text": "Short"}]),
+        ([{"type": "text", "text": "Be brief"}], "Short", "Short"),
+        (None, "Facts", "Facts"),
+    ],
+)
+def test_a_line_for_the_providers_accounts_stays_first_and_apart(system: Json, first: str, told: Json) -> None:
+    request = parsed(system=system)
+    user = request.messages[-1]
+    again = msgspec.json.decode(adapter.written(request.origin, [instruction(first), user], None))
+    assert again["system"] == told
 
 
 def block(said: str, **more: Json) -> Json:
