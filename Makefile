@@ -101,11 +101,13 @@ release: $(DEV_READY)        ## VERSION=1.4.0: version, changelog, wheel, sdist,
 	$(BIN)/python -m tests.release $(VERSION) $(if $(DRY),--dry-run)
 
 $(READY): pyproject.toml constraints.txt
+	@echo "Installing olvido into .venv, this once (450 MB there; as long as the download takes) …"
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e .
 	touch $(READY)
 
 $(DEV_READY): $(READY)
+	@echo "Installing what tests and checks need into .venv, this once: a minute or more …"
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	touch $(DEV_READY)
 

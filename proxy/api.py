@@ -95,26 +95,45 @@ async def responses(call: Call, services: Services) -> None:
 
 
 async def kept_response(call: Call, services: Services) -> None:
-    """Answers requests about a response that the proxy keeps; what it does not have passes through."""
+    """Answers requests about a response that the proxy keeps; what it does not have passes through, to an upstream that
+    has the API."""
+    name, what = call.parameters["response"], call.parameters.get("what", "")
+    if call.method == "POST" and not what:
+        await _of_no_response(call, services, name)
+        return
     tenant = services.authenticator.tenant(call.headers)
     incoming = Incoming(call.request_id, call.headers, b"", time(), tenant, call.query)
-    name, what = call.parameters["response"], call.parameters.get("what", "")
     answer = await kept_responses.told(what, call.method, name, incoming, services)
     if answer is None:
-        await pass_through(call, services)
+        await pass_through(call, services, upstream=services.router.speaking("responses"))
     else:
         await call.answer(replace(answer, headers=(*answer.headers, ("x-olvido-request", call.request_id))))
+
+
+async def _of_no_response(call: Call, services: Services, name: str) -> None:
+    """Answers `/v1/responses/input_tokens`: the upstream's count where it has that API, else our own. What else is
+    asked of no response, `/v1/responses/compact`, passes to the upstream of its model."""
+    incoming = await incoming_of(call, services)
+    if name == "input_tokens":
+        await _counted(call, services, incoming, "responses")
+    else:
+        await pass_through(call, services, incoming.body, await kept_responses.addressee(incoming, services))
 
 
 async def count_tokens(call: Call, services: Services) -> None:
     """Answers `/v1/messages/count_tokens`: the upstream's count where it has that API, else our own."""
     call.api = "messages"
     incoming = await incoming_of(call, services)
-    counted = await kept_responses.counted(incoming, services)
+    await _counted(call, services, incoming, "messages")
+
+
+async def _counted(call: Call, services: Services, incoming: Incoming, api: ApiName) -> None:
+    counted = await kept_responses.counted(api, incoming, services)
     if isinstance(counted, Answer):
         await call.answer(counted)
     else:
-        await pass_through(call, services, incoming.body, counted)
+        upstream, body = counted
+        await pass_through(call, services, body, upstream)
 
 
 async def incoming_of(call: Call, services: Services) -> Incoming:
@@ -135,7 +154,10 @@ async def pass_through(
 ) -> None:
     """Forwards one request. No retries, since a streamed body can be sent only once. Nothing is decided about it, nor
     learnt: what it was is noticed as it passes, for the ledger. `read`: its body, where that has been read. `upstream`:
-    the one that is asked; None: the first."""
+    the one that is asked; None: the first, or of those that have the Messages API, if the client's is that."""
+    if call.path.startswith(f"{MESSAGES}/") or wire_headers.get(call.headers, "anthropic-version") is not None:
+        call.api = "messages"
+        upstream = upstream or services.router.speaking("messages")
     await _traced(call, services, route_of(call.method, call.path), _pass(call, services, read, upstream))
 
 
@@ -145,13 +167,21 @@ async def _pass(call: Call, services: Services, read: bytes | None, upstream: Up
         raise UnknownRoute(f"Unknown request URL: {call.method} {call.path[:200]}.")
     upstream = upstream or services.router.default
     passage = services.unmanaged.begin(call.request_id, call.method, call.path, call.headers, tenant)
+    passage.upstream = upstream.name
     room = await limits.admit_other(services, passage.scope, call.request_id, passage.at)
+    if read is not None:
+        passage.sent(read)
     body = _body(call, upstream, passage) if read is None else read
     if body is None:
         call.watch.start()
     url = upstream.url(call.path.removeprefix("/v1"), call.query)
-    key_header, key = upstream.key_for("messages" if call.path.startswith("/v1/messages") else "chat")
-    headers = wire_headers.to_upstream(call.headers, authorization=key, managed=False, key_header=key_header)
+    key_header, key = upstream.key_for(call.api)
+    asked = call.headers
+    if call.api == "messages" and "messages" not in upstream.config.spoken:
+        asked = wire_headers.for_chat(asked)
+    headers = wire_headers.to_upstream(asked, authorization=key, managed=False, key_header=key_header)
+    if read is not None:  # it may not be the client's to the byte
+        headers = [each for each in headers if each[0] != "content-length"]
     if (trace := current()) is not None:
         headers = with_parent(headers, trace.parent)
     try:

@@ -31,6 +31,8 @@ Foreign errors are mapped in one place, `from_transport`. An error that the upst
 these: it goes back to the client as it came.
 """
 
+import os
+
 import aiohttp
 import msgspec
 
@@ -250,8 +252,24 @@ def from_transport(error: Exception, upstream: str) -> UpstreamError:
         case ImpossibleStatus():
             return UpstreamBroken(f"upstream {upstream!r} answered with status {error}, which is none of HTTP's")
         case aiohttp.ClientConnectorError() | aiohttp.ConnectionTimeoutError() | aiohttp.ClientHttpProxyError():
-            return UpstreamUnreachable(f"upstream {upstream!r} could not be reached ({kind})")
+            return UpstreamUnreachable(f"upstream {upstream!r} could not be reached{_why(error)} ({kind})")
         case TimeoutError():
             return UpstreamTimeout(f"upstream {upstream!r} did not answer in time ({kind})")
         case _:
             return UpstreamBroken(f"the connection to upstream {upstream!r} broke ({kind})")
+
+
+def _why(error: Exception) -> str:
+    """Returns why there was no connection, as the end of a sentence; "" if nothing but the kind of the error tells."""
+    match error:
+        case aiohttp.ClientConnectorCertificateError():
+            return ": its certificate is not trusted"
+        case aiohttp.ClientConnectorDNSError():
+            return ": its name cannot be resolved"
+        case aiohttp.ClientSSLError():
+            return ": no TLS could be agreed on"
+        case aiohttp.ConnectionTimeoutError():
+            return ": no connection in time"
+        case _:
+            number = getattr(getattr(error, "os_error", None), "errno", None)  # its text may have the address
+            return f": {os.strerror(number).lower()}" if number else ""

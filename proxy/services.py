@@ -30,7 +30,7 @@ from proxy.files.serving import Files
 from proxy.http.access import Authenticator, OriginPolicy
 from proxy.keys.book import KeyBook
 from proxy.keys.limiting import Limiter
-from proxy.memory.facts import Decay
+from proxy.memory.ageing import decay
 from proxy.memory.learn import Learner, Obedience
 from proxy.memory.library import Library
 from proxy.memory.vectors import VectorQueue
@@ -41,6 +41,7 @@ from proxy.observe.metrics import Metrics
 from proxy.observe.totals import ledger_name
 from proxy.observe.tracing import Tracing
 from proxy.pipeline import Services, limits
+from proxy.pipeline.answered_scopes import AnsweredScopes
 from proxy.pipeline.commanding import Commander
 from proxy.pipeline.desk import Desks
 from proxy.pipeline.ending_sessions import Ends, Listener, OnEnd, to_all
@@ -48,7 +49,7 @@ from proxy.pipeline.ledger import Keeper
 from proxy.pipeline.memory_model import UpstreamMemoryModel
 from proxy.pipeline.mirror import Mirror
 from proxy.pipeline.own_requests import OwnRequests, UpstreamJudge, Verifier
-from proxy.pipeline.record import AnsweredScopes, Keep, Recorder
+from proxy.pipeline.record import Keep, Recorder
 from proxy.pipeline.rollout import Rollout
 from proxy.pipeline.unmanaged import Unmanaged
 from proxy.protocol.chat import Chains
@@ -316,8 +317,8 @@ def compose(  # noqa: PLR0913, PLR0915 (the parts that are opened elsewhere; eac
             erasures.on_erased(part.drop)
     commander = None
     if config.memory.commands:
-        decay = Decay(config.memory.unconfirmed_after, config.memory.stale_after, config.memory.drop_low_after)
-        commander = Commander(library, obedience, learner, answered, shared.open_turns, decay, archives_all=is_on)
+        ageing = decay(config.memory)
+        commander = Commander(library, obedience, learner, answered, shared.open_turns, ageing, archives_all=is_on)
     planner = Planner(
         config,
         counter=counter,

@@ -33,6 +33,8 @@ class Native:
         self.raw: list[bytes] = []
         self.headers: list[dict[str, str]] = []
         self.faults: list[str] = []
+        self.method = ""
+        self.finish = "stop"
         self.spoils = ""  # garbage: in the middle of streams; whole, events, nonsense: whatever was asked for
         self._seals = seals
 
@@ -49,6 +51,7 @@ class Native:
                 break
         self.raw.append(raw)
         self.headers.append({name.decode(): value.decode() for name, value in scope["headers"]})
+        self.method = scope["method"]
         path, asked = scope["path"], msgspec.json.decode(raw) if raw else {}
         self.asked.append((path, asked))
         given = self.headers[-1].get(ANSWERS)
@@ -58,6 +61,8 @@ class Native:
         await send({"type": "http.response.body", "body": body})
 
     def _answer(self, path: str, asked: Json, told: Json) -> tuple[int, bytes, bytes]:
+        if path in ("/v1/models", "/v1/messages/batches"):
+            return 200, b"application/json", b'{"data":[],"has_more":false}'
         if path == "/v1/messages/count_tokens":
             return 200, b"application/json", b'{"input_tokens":77}'
         faults = self._faults(path, asked)
@@ -105,17 +110,17 @@ class Native:
     def _completion(self, path: str, asked: Json) -> Json:
         """The answer of a model that calls its tool once for every message of the user, and thinks first."""
         told = asked.get("input") if path == "/v1/responses" else asked["messages"]
-        last = told[-1] if isinstance(told, list) else {}
+        last = told[-1] if isinstance(told, list) and told else {}
         content = last.get("content")
         is_result = last.get("role") == "tool" or str(last.get("type", "")).endswith("_output")
-        is_result = is_result or (isinstance(content, list) and any(b.get("type") == "tool_result" for b in content))
+        is_result = is_result or (isinstance(content, list) and any(map(_is_result, content)))
         number = len(told) if isinstance(told, list) else 1
         message: Json = {"role": "assistant", "content": ANSWER, "reasoning_content": "I think."}
         if asked.get("tools") and not is_result:
             function = {"name": "look", "arguments": '{"q": "x"}'}
             message = {"role": "assistant", "content": None, "reasoning_content": "I look."}
             message["tool_calls"] = [{"id": f"call_{number}", "type": "function", "function": function}]
-        finish = "tool_calls" if message.get("tool_calls") else "stop"
+        finish = "tool_calls" if message.get("tool_calls") else self.finish
         usage = {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120}
         head = {"id": "chatcmpl-1", "object": "chat.completion", "created": 1, "model": "m-1"}
         choice = {"index": 0, "message": message, "finish_reason": finish, "logprobs": None}
@@ -150,6 +155,10 @@ class Native:
             b'"type":"signature_delta","signature":""', b'"type":"signature_delta","signature":"signed"'
         )
         return sealed if self._seals else made
+
+
+def _is_result(block: Json) -> bool:
+    return isinstance(block, dict) and block.get("type") == "tool_result"
 
 
 def _chunks(completion: Json) -> Iterator[Json]:

@@ -94,11 +94,11 @@ def misplaced_items(items: Sequence[Mapping[str, Json]]) -> list[str]:
     for at, item in enumerate(items):
         kind = item.get("type", "message")
         if kind in ("function_call", "custom_tool_call"):
-            calls[item["call_id"]] = kind
+            calls[str(item.get("call_id"))] = kind
         elif kind in ("function_call_output", "custom_tool_call_output"):
-            if calls.get(item["call_id"]) != kind.removesuffix("_output"):
+            if calls.get(str(item.get("call_id"))) != kind.removesuffix("_output"):
                 faults.append(f"{at}: output of no such call")
-            answered.add(item["call_id"])
+            answered.add(str(item.get("call_id")))
         elif kind == "reasoning":
             after = items[at + 1] if at + 1 < len(items) else {"type": "nothing"}
             is_followed = after.get("type", "message") in ("function_call", "custom_tool_call", "reasoning") or (

@@ -16,8 +16,9 @@ from proxy.memory.learn import Learner, Obedience
 from proxy.memory.library import Library
 from proxy.memory.vectors import VectorQueue
 from proxy.pipeline import Services
+from proxy.pipeline.answered_scopes import AnsweredScopes
 from proxy.pipeline.chat import handle
-from proxy.pipeline.record import AnsweredScopes, Recorder
+from proxy.pipeline.record import Recorder
 from proxy.services import build
 from proxy.storage.answers import MemoryAnswers
 from proxy.storage.base import KnownPrefix

@@ -17,7 +17,7 @@ from proxy.storage.sqlite.accounts import SqliteAccounts
 from proxy.storage.sqlite.aliases import SqliteAliases
 from proxy.storage.sqlite.archive import SqliteArchive
 from proxy.storage.sqlite.contents import SqliteContents
-from proxy.storage.sqlite.database import Database, NoDatabase, Writer
+from proxy.storage.sqlite.database import Database, NoDatabase
 from proxy.storage.sqlite.desk import SqliteDesks
 from proxy.storage.sqlite.facts import SqliteFacts
 from proxy.storage.sqlite.jobs import SqliteJobs
@@ -28,6 +28,7 @@ from proxy.storage.sqlite.returns import SqliteReturns
 from proxy.storage.sqlite.reuse import SqliteReuse
 from proxy.storage.sqlite.sessions import SqliteSessions, SqliteStates
 from proxy.storage.sqlite.wipes import SqliteWipes
+from proxy.storage.sqlite.writer import Writer
 from proxy.storage.stores.contents import ContentLimits
 from proxy.tasks import Tasks
 

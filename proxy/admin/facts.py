@@ -46,9 +46,10 @@ from proxy.conversation.identify import is_scope
 from proxy.errors import BadRequest, UnknownRoute
 from proxy.http.exchange import Call
 from proxy.memory import edits, sources
+from proxy.memory.ageing import decay, status
 from proxy.memory.deriving import Derived, derived
 from proxy.memory.edits import Draft, Edit, Edited, Name, Value
-from proxy.memory.facts import status
+from proxy.memory.showing import card, newest_first
 from proxy.memory.sources import Origin
 from proxy.pipeline import Services
 from proxy.storage.pending import tenant_of
@@ -120,7 +121,7 @@ async def facts(call: Call, admin: Admin, asked: FactsAsked) -> Answer:
     scopes = [whose] if whose is not None and not is_tenant(whose) else await services.library.facts.scopes()
     if whose is not None:
         scopes = [each for each in scopes if whose in (each, tenant_of(each))]
-    now, ageing = time(), edits.decay(services.config.memory)
+    now, ageing = time(), decay(services.config.memory)
     found: list[tuple[str, Fact]] = []
     async for of, fact in _every(services, scopes, before):
         is_meant = asked.domain in (None, fact.domain) and asked.session in (None, fact.session)
@@ -129,7 +130,7 @@ async def facts(call: Call, admin: Admin, asked: FactsAsked) -> Answer:
             if len(found) > asked.limit:
                 break
     facts, after = page(found, asked.limit, lambda each: _place_of(*each))
-    cards = [edits.card(of, fact, now, ageing) for of, fact in facts]
+    cards = [card(of, fact, now, ageing) for of, fact in facts]
     return as_json({"facts": cards, "more": after is not None, "next": after})
 
 
@@ -174,8 +175,8 @@ async def derive_fact(call: Call, admin: Admin, asked: Derivation) -> Answer:
     services = admin.services
     known = await services.library.facts.all(_scope(asked.scope))
     place = await _derived(services, asked.value, known)
-    now, ageing = time(), edits.decay(services.config.memory)
-    replaces = place.replaces and edits.card(asked.scope, place.replaces, now, ageing)
+    now, ageing = time(), decay(services.config.memory)
+    replaces = place.replaces and card(asked.scope, place.replaces, now, ageing)
     return as_json({"domain": place.domain, "key": place.key, "pinned": place.pinned, "replaces": replaces})
 
 
@@ -242,7 +243,7 @@ async def _every(services: Services, scopes: Sequence[str], before: Place | None
     for scope in scopes:
         if before is not None and scope < before[0]:
             continue
-        for fact in edits.newest_first(await services.library.facts.all(scope)):
+        for fact in newest_first(await services.library.facts.all(scope)):
             if before is None or (scope, -fact.created_at, fact.id) > before:
                 yield scope, fact
 
@@ -285,7 +286,7 @@ async def _said(services: Services, scope: str, fact: Fact) -> Origin:
 
 
 def _with_history(services: Services, scope: str, fact: Fact, facts: Collection[Fact]) -> dict[str, Json]:
-    now, ageing = time(), edits.decay(services.config.memory)
+    now, ageing = time(), decay(services.config.memory)
     past = edits.history(facts, fact)
-    before, after = ([edits.card(scope, each, now, ageing) for each in some] for some in (past.before, past.after))
-    return {"fact": edits.card(scope, fact, now, ageing), "history": {"before": before, "after": after}}
+    before, after = ([card(scope, each, now, ageing) for each in some] for some in (past.before, past.after))
+    return {"fact": card(scope, fact, now, ageing), "history": {"before": before, "after": after}}

@@ -99,9 +99,9 @@ async def job(call: Call, admin: Admin, asked: Asked) -> Answer:
 
 
 async def run(call: Call, admin: Admin, asked: Run) -> Answer:
-    """Arms a job for now."""
+    """Arms a job for now, and has the worker of this process look for it at once."""
     services = admin.services
-    if services.config.memory.model is None:
+    if services.curator is None:
         raise UnknownRoute("No model helps memory: memory.model names none.")
     scope = asked.scope
     if asked.kind == "extract":
@@ -113,6 +113,7 @@ async def run(call: Call, admin: Admin, asked: Run) -> Answer:
     now = time()
     services.storage.jobs.arm(scope, asked.kind, asked.subject, now, sooner=True, anyway=True)
     await services.storage.jobs.flush()
+    services.curator.arming.on_due()
     return as_json({"scope": scope, "kind": asked.kind, "subject": asked.subject, "due_at": now}, 202)
 
 

@@ -47,7 +47,7 @@ from proxy.config import shows_content
 from proxy.errors import BadRequest, UnknownRoute
 from proxy.http.exchange import Call
 from proxy.pipeline import Services
-from proxy.storage.base import Dimension, Width
+from proxy.storage.accounts import Dimension, Width
 from proxy.types import Answer, Bucket, Headers, Json, SessionCard, Sums, TurnCard
 
 HOUR, DAY = 3_600.0, 86_400.0

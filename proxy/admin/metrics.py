@@ -8,8 +8,7 @@ from time import perf_counter, time
 
 from proxy.admin.parts import Admin
 from proxy.http.exchange import Call
-from proxy.memory.edits import decay
-from proxy.memory.facts import status
+from proxy.memory.ageing import decay, status
 from proxy.observe.merging import Snapshot
 from proxy.observe.metrics import BEAT
 from proxy.observe.siblings import Siblings, Worker

@@ -28,7 +28,7 @@ from proxy.config import shows_content
 from proxy.errors import Conflict
 from proxy.observe.siblings import Siblings
 from proxy.pipeline import Services
-from proxy.storage.base import Accounts, Width
+from proxy.storage.accounts import Accounts, Width
 from proxy.tasks import Tasks
 from proxy.types import Json
 

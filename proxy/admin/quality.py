@@ -8,7 +8,8 @@
     GET /admin/api/quality/pairs/{id}?scope=
             the pair of a request, with both answers where contents are shown
 
-What is shown here is an estimate, and says of how many pairs.
+What is shown here is an estimate, and says of how many pairs. A key sees the pairs of its own scopes; what comparing
+may cost on a day is everybody's, and told to an administrator alone.
 """
 
 from dataclasses import asdict

@@ -51,6 +51,8 @@ def _run(given: Sequence[str]) -> int:
     if not given:
         print(parser.first_words())
         return 0
+    if given[0] == "help":
+        given = [*given[1:], "--help"]
     options = parser.tree(next((each for each in given if not each.startswith("-")), "")).parse_args(given)
     from proxy.config import ConfigError  # noqa: PLC0415 (help does not wait for it)
 

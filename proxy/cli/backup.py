@@ -15,7 +15,7 @@ from pathlib import Path
 from proxy import config as configuration
 from proxy.cli.remembered import agreed, tell
 from proxy.config import Config
-from proxy.memory.edits import moment, plain
+from proxy.memory.showing import moment, plain
 from proxy.storage import backup as backups
 from proxy.storage import restoring
 from proxy.storage.backup import Manifest
@@ -93,6 +93,8 @@ def _restore(options: argparse.Namespace, config: Config) -> None:
         )
         return
     _refuse_elsewhere(config)
+    if not options.file.exists():  # before anybody is asked whether what is there may go
+        raise StorageError(f"{options.file}: No such file or directory")
     folder, files = config.storage.path, _files_of(config)
     is_empty = restoring.is_empty(folder, files)
     if not is_empty and not options.force:

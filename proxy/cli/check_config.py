@@ -10,7 +10,7 @@ import msgspec
 
 from proxy import config as configuration
 from proxy.config import Checked, Config, ConfigError
-from proxy.config.source import Problem
+from proxy.config.source import Problem, line_of
 from proxy.curation.prompts import Prompts
 from proxy.desk.identity import Identity as Rules
 
@@ -41,14 +41,20 @@ def run(options: argparse.Namespace) -> int:
     elif found.config is not None and (unreadable := [*_unreadable(found.config)]):
         raise ConfigError(found.source, unreadable)
     unread = ", without the environment" if options.no_env else ""
-    print(f"{options.file}: valid{unread}")
+    print("\n".join([f"{options.file}: valid{unread}", *(f"  note: {each}" for each in noted(found))]))
     return 0
 
 
-def load(path: Path | None, environ: Mapping[str, str], **server: str | int | None) -> Config:
-    """Returns the configuration, if it is right and the prompts and rules that it names can be read. Raises ConfigError
-    with every problem. The parameters: see `proxy.config.load`."""
-    return _settled(configuration.checked(path, environ, **server))
+def load(path: Path | None, environ: Mapping[str, str], **server: str | int | None) -> tuple[Config, list[str]]:
+    """Returns the configuration, if it is right and the prompts and rules that it names can be read, and what should be
+    known of it, a line each. Raises ConfigError with every problem. The parameters: see `proxy.config.load`."""
+    found = configuration.checked(path, environ, **server)
+    return _settled(found), noted(found)
+
+
+def noted(found: Checked) -> list[str]:
+    """Returns the cautions of a file as lines of text."""
+    return [line_of(each) for each in found.cautions]
 
 
 def _settled(found: Checked) -> Config:

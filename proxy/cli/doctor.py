@@ -21,9 +21,10 @@ from typing import Literal, TextIO
 import httpx
 
 from proxy.cli import neighbour, servers
-from proxy.config import Config, ConfigError, Upstream, load
-from proxy.config.model import Storage
-from proxy.config.upstreams import redact
+from proxy.config import Config, ConfigError, Upstream, checked
+from proxy.config.redacting import redact
+from proxy.config.source import line_of
+from proxy.config.storage import Storage
 from proxy.embedding import EmbeddingError
 from proxy.embedding.exported import PACKAGES, local_path, read, source_of
 from proxy.embedding.service import export_folders
@@ -88,12 +89,13 @@ def table(rows: Sequence[Row], *, coloured: bool = False) -> str:
 
 
 def check_config(path: Path | None, environ: Mapping[str, str]) -> tuple[Row, Config | None]:
-    """Loads the configuration; returns None with a failing row if it is wrong."""
-    try:
-        config = load(path, environ)
-    except ConfigError as error:
-        return Row("config", "fail", str(error)), None
-    return Row("config", "ok", str(path) if path else "no file: defaults"), config
+    """Loads the configuration; returns None with a failing row if it is wrong, and a warning if it should be known that
+    it does less than it seems to."""
+    found = checked(path, environ)
+    if found.config is None or found.problems:
+        return Row("config", "fail", str(ConfigError(found.source, list(found.problems)))), None
+    told = [str(path) if path else "no file: defaults", *map(line_of, found.cautions)]
+    return Row("config", "warn" if found.cautions else "ok", "\n".join(told)), found.config
 
 
 def check_versions() -> Row:

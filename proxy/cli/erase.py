@@ -25,7 +25,7 @@ from proxy.cli import memory_files, whom
 from proxy.cli.remembered import agreed, tell
 from proxy.config import Config
 from proxy.errors import Unauthorized
-from proxy.memory.edits import plain
+from proxy.memory.showing import plain
 from proxy.storage import erasing
 from proxy.storage.base import StorageError
 from proxy.storage.copies import COPIES
@@ -97,6 +97,7 @@ def run(options: argparse.Namespace) -> int:
         tell(
             trouble or f"In the database: {len(found.ids)} scopes{': ' if counted else ''}{counted}",
             *(f"  {plain(scope)}" for scope in sorted(found.ids)),
+            *([] if trouble or found.ids else whom.unknown(options, config)),
         )
     if not options.yes and not agreed("Erase all of it, and answers, hot contexts, what waits, for good? [y/N] "):
         sys.stderr.write("olvido erase: nothing was erased (--yes erases without asking)\n")

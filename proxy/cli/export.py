@@ -28,7 +28,7 @@ from proxy.cli.remembered import tell
 from proxy.config import Config
 from proxy.errors import Unauthorized
 from proxy.files.layout import SESSIONS
-from proxy.memory.edits import plain
+from proxy.memory.showing import plain
 from proxy.storage import erasing
 from proxy.storage import exporting as outside
 from proxy.storage.answers import Entry
@@ -87,6 +87,7 @@ def run(options: argparse.Namespace) -> int:
     tell(
         f"{len(export.scopes)} scopes" if export.scopes else "In the database nothing is kept of them.",
         *(f"  {plain(scope)}" for scope in sorted(export.scopes)),
+        *([] if export.scopes or export.unreached else whom.unknown(options, config)),
         *(f"{name:<{width}}  {count}" for name, count in export.counts.items() if count),
         *(f"{name:<{width}}  not reached  {why}" for name, why in export.unreached.items()),
         f"Written to {options.to}, for its owner's eyes: it holds what was said.",

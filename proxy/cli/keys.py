@@ -19,11 +19,12 @@ from proxy import config as configuration
 from proxy.cli.opened import opened
 from proxy.cli.remembered import agreed, tell
 from proxy.config import Config
-from proxy.config.upstreams import Name
+from proxy.config.cautions import APART, counts_rates_apart
+from proxy.config.settings import Name
 from proxy.errors import Conflict
 from proxy.keys.book import KeyBook
 from proxy.keys.spending import days_of
-from proxy.memory.edits import moment, plain
+from proxy.memory.showing import moment, plain
 from proxy.storage.base import StorageError
 from proxy.storage.keys import KeyStore
 from proxy.types.keys import ApiKey, KeySums, Limits
@@ -84,7 +85,9 @@ def _run(work: Work) -> Callable[[argparse.Namespace], int]:
 
 async def _with_book(options: argparse.Namespace, config: Config, work: Work) -> int:
     if config.auth.mode != "keys":
-        _say("auth.mode is passthrough: keys count once it is `keys` in the configuration.")
+        where = options.config or "no --config is given, and by default"
+        _say(f"olvido keys: {where}: auth.mode is passthrough, so clients come with keys of the provider. This proxy")
+        _say("has keys of its own with `auth: {mode: keys}` in the configuration; until then nothing is done here.")
         return 1
     async with opened(config, anew=True) as database:
         store = database.stores.keys(database.database)
@@ -108,6 +111,8 @@ async def _create(options: argparse.Namespace, config: Config, book: KeyBook, st
     _say(
         f"Key {record.id} of {name}: shown this once, and kept as a hash. Proxies that serve accept it within a second."
     )
+    if counts_rates_apart(config, limits):
+        _say(f"Its limit by the minute {APART}.")
     if earlier:
         _say(
             f"An earlier key of {name} was revoked {moment(earlier[-1].revoked_at)}: this one has its memory and sums."
@@ -187,7 +192,8 @@ async def _revoke(options: argparse.Namespace, config: Config, book: KeyBook, st
     if not found:
         _say(f"There is no key {plain(options.name)} that holds.")
         return 1
-    if not options.yes and not agreed(f"Revoke the key {found[0].id} of {found[0].name}?"):
+    if not options.yes and not agreed(f"Revoke the key {found[0].id} of {found[0].name}? [y/N] "):
+        _say("olvido keys: nothing was revoked (--yes revokes without asking)")
         return 1
     if not await book.revoke(found[0]):
         _say("It was revoked already.")

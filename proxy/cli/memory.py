@@ -16,10 +16,12 @@ from proxy.cli import memory_desk, memory_files, memory_jobs, memory_transfer
 from proxy.cli.opened import forget_hot
 from proxy.cli.remembered import Memory, Refused, agreed, maker, several, tell
 from proxy.config import shows_content
-from proxy.memory import edits, facts, forgetting, sources
+from proxy.memory import edits, forgetting, sources
+from proxy.memory.ageing import decay, status
 from proxy.memory.commands import mark
-from proxy.memory.edits import count, moment, plain, word
+from proxy.memory.interchange import FACT_ID
 from proxy.memory.library import undo
+from proxy.memory.showing import card, count, moment, newest_first, plain, word
 from proxy.memory.sources import Origin, OriginState
 from proxy.types import Fact, FactStatus, Forgetting
 
@@ -61,25 +63,25 @@ def add_commands(parser: argparse.ArgumentParser, config_option: Callable[[argpa
 
 async def _list(memory: Memory) -> None:
     options, scope = memory.options, await memory.scope()
-    now, ageing = time.time(), edits.decay(memory.config.memory)
+    now, ageing = time.time(), decay(memory.config.memory)
     found = [
         fact
-        for fact in edits.newest_first(await memory.facts.all(scope))
-        if options.status in (None, facts.status(fact, now, ageing)) and options.domain in (None, fact.domain)
+        for fact in newest_first(await memory.facts.all(scope))
+        if options.status in (None, status(fact, now, ageing)) and options.domain in (None, fact.domain)
     ]
     if options.json:
-        tell(*(msgspec.json.encode(edits.card(scope, fact, now, ageing)).decode() for fact in found))
+        tell(*(msgspec.json.encode(card(scope, fact, now, ageing)).decode() for fact in found))
     else:
         tell(memory.table(found) if found else "Nothing of that is remembered.")
 
 
 async def _show(memory: Memory) -> None:
     scope, fact = await memory.one(memory.options.id)
-    card = edits.card(scope, fact, time.time(), edits.decay(memory.config.memory))
+    shown = card(scope, fact, time.time(), decay(memory.config.memory))
     for name in ("created_at", "last_confirmed_at"):
-        card[name] = moment(card[name])
-    width = max(map(len, card))
-    tell(*(f"{name:<{width}}  {word(value)}".rstrip() for name, value in card.items()))
+        shown[name] = moment(shown[name])
+    width = max(map(len, shown))
+    tell(*(f"{name:<{width}}  {word(value)}".rstrip() for name, value in shown.items()))
     origin = await _origin(memory, scope, fact)
     tell("", _ORIGINS[origin.state])
     for said in origin.messages:
@@ -168,7 +170,7 @@ async def _wanted(memory: Memory) -> list[tuple[str, Fact]]:
     what, is_all = memory.options.what, memory.options.all
     if bool(what) == is_all:
         raise Refused("say what: ids, or words, or --all", 2)
-    are_ids = [re.fullmatch(edits.FACT_ID, word) is not None for word in what]
+    are_ids = [re.fullmatch(FACT_ID, word) is not None for word in what]
     if what and all(are_ids):
         named = {fact.id: (scope, fact) for scope, fact in [await memory.one(each) for each in what]}
         return sorted(named.values(), key=itemgetter(0))

@@ -14,8 +14,8 @@ from proxy.cli.opened import forget_hot
 from proxy.cli.remembered import Command, Memory, Refused, agreed, tell
 from proxy.config import shows_content
 from proxy.files.tape import row_of
-from proxy.memory.edits import moment, plain
 from proxy.memory.library import Library
+from proxy.memory.showing import moment, plain
 from proxy.pipeline.desk_reset import DeskReset
 from proxy.tasks import Tasks
 

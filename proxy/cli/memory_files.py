@@ -30,7 +30,7 @@ from proxy.files.remembering import forget
 from proxy.files.scrubbing import Gone
 from proxy.files.syncing import Synced, Syncs
 from proxy.files.unusable import Unusable
-from proxy.memory.edits import count, plain
+from proxy.memory.showing import count, plain
 from proxy.storage.erasures import base_of
 from proxy.tokens import TokenCounter, load_tokenizer
 from proxy.types import Fact

@@ -13,7 +13,7 @@ from proxy.cli.remembered import Command, Memory, Refused, tell
 from proxy.config import shows_content
 from proxy.curation.looking import card, line_cards, quotations, undoing
 from proxy.memory.current import cut
-from proxy.memory.edits import WIDEST, moment, plain, word
+from proxy.memory.showing import WIDEST, moment, plain, word
 from proxy.storage.jobs import DAY, done_lately
 from proxy.types import Fact, Json
 from proxy.types.curation import DigestSpan, Job, JobState

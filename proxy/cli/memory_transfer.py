@@ -18,8 +18,9 @@ import msgspec
 from proxy.cli.remembered import Command, Memory, Refused, tell
 from proxy.config import fingerprint
 from proxy.conversation.identify import is_scope
-from proxy.memory import edits
-from proxy.memory.edits import Malformed, count
+from proxy.memory import interchange
+from proxy.memory.interchange import Malformed
+from proxy.memory.showing import count
 from proxy.types import Fact
 
 STANDARD = Path("-")  # standard input or output
@@ -66,7 +67,7 @@ def loaded(data: bytes) -> Everybody | None:
             scope = values.pop(SCOPE)
             if not isinstance(scope, str) or not is_scope(scope):
                 raise Malformed(number, "a scope is 32 hex digits, a slash, and the end user's name or nothing")
-            by_scope.setdefault(scope, []).append(edits.fact_in(number, msgspec.json.encode(values)))
+            by_scope.setdefault(scope, []).append(interchange.fact_in(number, msgspec.json.encode(values)))
         elif line.strip() and is_everybodys:
             raise Malformed(number, "it does not say whose fact it is")
     return Everybody({scope: tuple(facts) for scope, facts in by_scope.items()}, storage) if is_everybodys else None
@@ -91,7 +92,7 @@ async def _export(memory: Memory) -> None:
         facts = {scope: tuple(await memory.facts.all(scope)) for scope in await memory.facts.scopes()}
         lines = dumped(Everybody(facts, await _storage(memory)))
     else:
-        lines = edits.dumped(await memory.facts.all(await memory.scope()))
+        lines = interchange.dumped(await memory.facts.all(await memory.scope()))
     if memory.options.file == STANDARD:
         sys.stdout.buffer.write(lines)
         sys.stdout.flush()
@@ -106,7 +107,7 @@ async def _import(memory: Memory) -> None:
     data = sys.stdin.buffer.read() if file == STANDARD else file.read_bytes()
     try:
         everybody = loaded(data)
-        given = edits.loaded(data) if everybody is None else ()
+        given = interchange.loaded(data) if everybody is None else ()
     except Malformed as error:
         raise Refused(f"{file}: {error}; nothing was imported") from None
     if everybody is None:
@@ -120,7 +121,7 @@ async def _import(memory: Memory) -> None:
     for scope, facts in everybody.facts.items():
         known = {fact.id: fact for fact in await memory.facts.all(scope)}
         taken = [fact.id for fact in facts if fact.id not in known and await memory.facts.find(fact.id) is not None]
-        rows = edits.merge(known.values(), edits.renamed(facts, taken, scope))
+        rows = interchange.merge(known.values(), interchange.renamed(facts, taken, scope))
         memory.facts.put(scope, rows)
         await memory.written()
         new += (added := sum(row.id not in known for row in rows))

@@ -5,7 +5,7 @@ import re
 import sys
 from difflib import get_close_matches
 from importlib.metadata import version
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from proxy.cli.commands import GROUPS, config_option
 
@@ -21,7 +21,24 @@ _UNKNOWN = re.compile(r"argument COMMAND: invalid choice: '([^']*)'")
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose group of commands, called without one, tells which there are."""
+    """A parser whose group of commands, called without one, tells which there are; and that tells of an option that it
+    does not have, as the command that was given it."""
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
+        """Returns the options, and no rest: what is left is told of here, where its command is known."""
+        found, rest = super().parse_known_args(args, namespace)
+        if rest:
+            self._refuse(rest)
+        return found, rest
+
+    def _refuse(self, rest: list[str]) -> NoReturn:
+        known = [option for action in self._actions for option in action.option_strings]
+        unknown = next((each.partition("=")[0] for each in rest if each.startswith("-")), None)
+        if unknown is None:
+            self.error(f"too many arguments: {' '.join(rest)}")
+        near = get_close_matches(unknown, known, n=1)
+        hint = f"did you mean {near[0]}?" if near else f"`{self.prog} --help` tells which there are"
+        self.error(f"there is no option {unknown}; {hint}")
 
     def error(self, message: str) -> NoReturn:
         """Tells what is wrong with the arguments, and ends with status 2."""

@@ -18,8 +18,8 @@ from proxy.config import Config
 from proxy.conversation.identify import end_user, is_scope
 from proxy.errors import Unauthorized
 from proxy.http.access import Authenticator
-from proxy.memory import edits
-from proxy.memory.edits import plain, table
+from proxy.memory.ageing import decay
+from proxy.memory.showing import plain, table
 from proxy.storage.base import StorageError
 from proxy.storage.stores.contents import ContentLimits
 from proxy.types import Fact, Scope
@@ -90,7 +90,7 @@ class Memory:
 
     def table(self, shown: Iterable[Fact]) -> str:
         """Renders facts as a table."""
-        return table(shown, time.time(), edits.decay(self.config.memory))
+        return table(shown, time.time(), decay(self.config.memory))
 
     async def written(self) -> None:
         """Waits until all writes are durable. Raises StorageError if they could not be written."""

@@ -26,8 +26,10 @@ def add_options(parser: argparse.ArgumentParser, positive: Callable[[str], int])
 def run(options: argparse.Namespace) -> int:
     """Runs the command; returns its exit status. Raises ConfigError."""
     given = {"host": options.host, "port": options.port, "workers": options.workers}
-    config = check_config.load(options.config, os.environ, **given)
+    config, notes = check_config.load(options.config, os.environ, **given)
     logs.setup(config.log.level, config.log.format)
+    for note in notes:
+        log.warning(note)
     if config.server.workers == 1:
         return serve(config)
     from proxy.workers import supervisor  # noqa: PLC0415 (only it needs it)

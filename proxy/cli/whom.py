@@ -50,6 +50,18 @@ def meant(options: argparse.Namespace, config: Config) -> tuple[Wanted, tuple[st
     return (lambda each: each.partition("/")[2] == user), ()
 
 
+def unknown(options: argparse.Namespace, config: Config) -> list[str]:
+    """Returns what helps where nothing is kept of an end user who was named: most often another name is meant."""
+    if options.user is None:
+        return []
+    book = asyncio.run(_keys(config))
+    key = next((each for each in book.all() if each.name == options.user), None) if book is not None else None
+    if book is not None and key is not None:
+        whose = f"--tenant {book.tenant(key)}"
+        return [f"{key.name} is the name of a key. What came with it alone: {whose}; an end user of it: also --user."]
+    return ["An end user is whom requests name: x-olvido-user, safety_identifier, user. The page lists all, as scopes."]
+
+
 async def _keys(config: Config) -> KeyBook | None:
     """Returns the keys that this proxy gives out; None if those in the database cannot be read."""
     try:

@@ -2,7 +2,10 @@
 
     source.py    bytes → plain values, lines, ${NAME}
     model.py     plain values → frozen models
-    upstreams.py types of settings: durations, secrets, URLs; the model of an upstream; prices of models, prefix caches
+    settings.py  types of settings with their checks: durations, secrets, URLs
+    upstreams.py an upstream; prices of models, prefix caches
+    reuse.py     reuse of answers
+    storage.py   where things are kept, and for how long
     memory.py    memory: files, a model's help, tools
     observe.py   traces of requests, for other systems
     shared.py    the Redis that processes share, and the environment's variables for it
@@ -10,7 +13,10 @@
     session_state.py  fields of a conversation that are read from what its user says
     fingerprint.py   whether two processes mean the same configuration and storage
     mending.py   what is right in a file that has mistakes, so that all of them can be told at once
-    problems.py  rules between settings, and errors in the file's own words
+    rules.py     rules between settings
+    cautions.py  settings that are right, and do less than they seem to
+    problems.py  settings that are given wrong, in the file's own words
+    redacting.py secrets in any text, struck out
 
 Secrets come from the environment alone, and no error, log or repr shows one.
 """
@@ -21,12 +27,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from proxy.config.cautions import cautions
 from proxy.config.mending import Mended, broken_rules, mended
-from proxy.config.model import Config
-from proxy.config.problems import explained, is_loopback, is_secret, schema_at, shows_content
+from proxy.config.model import Config, is_loopback, shows_content
+from proxy.config.problems import explained, is_secret, schema_at
+from proxy.config.redacting import redact
+from proxy.config.settings import key_hash
 from proxy.config.shared import from_environment
 from proxy.config.source import MAX_BYTES, ConfigError, Problem, Source, Where, read, required, substituted
-from proxy.config.upstreams import Upstream, key_hash, price_for, redact
+from proxy.config.upstreams import Upstream, price_for
 
 __all__ = [
     "Checked",
@@ -50,11 +59,13 @@ _REFERENCE = re.compile(r"\$\{[A-Za-z_][A-Za-z0-9_]*(:-)?\}")
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """The findings about a file. `config`: of the settings that are right; None if that is not known."""
+    """The findings about a file. `config`: of the settings that are right; None if that is not known. `cautions`: what
+    should be known of it although nothing is wrong; none where something is."""
 
     source: str  # the name of the file, for people
     config: Config | None
     problems: tuple[Problem, ...]
+    cautions: tuple[Problem, ...] = ()
 
 
 def load(path: Path | None, environ: Mapping[str, str], **server: str | int | None) -> Config:
@@ -84,10 +95,12 @@ def checked(path: Path | None, environ: Mapping[str, str] | None, **server: str 
         known.update(source.from_env)
     problems += [problem for problem in explained(list(found.errors), source) if problem.where not in known]
     problems += broken_rules(found)
-    located = (
-        Problem(p.where, redact(p.text), p.line if p.line is not None else source.line(p.where)) for p in problems
+    told = cautions(found.config) if found.config and not problems else []
+    located, careful = (
+        tuple(Problem(p.where, redact(p.text), p.line if p.line is not None else source.line(p.where)) for p in each)
+        for each in (problems, told)
     )
-    return Checked(str(path) if path else "configuration", found.config, tuple(located))
+    return Checked(str(path) if path else "configuration", found.config, located, careful)
 
 
 def load_for_storage(path: Path | None, environ: Mapping[str, str]) -> Config:

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from proxy.config.upstreams import Dollars, Folder, Name, Period, Seconds, Section, setting
+from proxy.config.settings import Dollars, Folder, Name, Period, Seconds, Section, setting
 
 
 class MemoryFiles(Section):

@@ -13,9 +13,10 @@ from typing import Any
 from pydantic import ValidationError
 
 from proxy.config.model import Config
-from proxy.config.problems import schema_at, violations
+from proxy.config.problems import schema_at
+from proxy.config.rules import violations
+from proxy.config.settings import key_hash
 from proxy.config.source import Problem, Where
-from proxy.config.upstreams import key_hash
 
 MOST_ROUNDS = 50  # settings that are left out one after another
 _MADE_UP: Mapping[str, str] = {

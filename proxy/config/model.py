@@ -1,11 +1,11 @@
 """The model of the configuration: every setting, its unit, its range, its default. Frozen; unknown keys are refused.
 
-An upstream's settings and types of values are in upstreams.py, those of memory in memory.py, those of what processes
-share in shared.py, rules that involve more than one setting in problems.py.
+Settings of an upstream are in upstreams.py, of reuse in reuse.py, of memory in memory.py, of storage in storage.py, of
+what processes share in shared.py; types of values in settings.py, rules between settings in rules.py.
 """
 
+import ipaddress
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
@@ -13,13 +13,11 @@ from pydantic import BeforeValidator, Field
 from proxy.config.memory import Memory
 from proxy.config.observe import Observe
 from proxy.config.profiles import Profile, with_overrides
+from proxy.config.reuse import Responses, Reuse
 from proxy.config.session_state import SessionState
-from proxy.config.shared import Shared
-from proxy.config.upstreams import (
+from proxy.config.settings import (
     BaseUrl,
-    DatabaseUrl,
     Dollars,
-    Folder,
     Glob,
     Host,
     KeyHash,
@@ -30,9 +28,11 @@ from proxy.config.upstreams import (
     Seconds,
     Secret,
     Section,
-    Upstream,
     setting,
 )
+from proxy.config.shared import Shared
+from proxy.config.storage import Storage
+from proxy.config.upstreams import Upstream
 from proxy.types.keys import Limits
 
 
@@ -133,95 +133,6 @@ class Context(Section):
     profile_with_tools: str = setting("agent", "Profile of requests that carry tools.")
 
 
-class ExactReuse(Section):
-    """Reuse of answers to equal requests."""
-
-    enabled: bool = setting(True, "Answer an identical request from memory.")
-    when: Literal["deterministic", "always"] = setting(
-        "deterministic", "`deterministic`: temperature 0 or a seed. `always`: any cacheable request."
-    )
-    ttl: Period = setting(86_400, "Seconds that an answer may be reused.")
-    max_mb: int = setting(1_024, "Size of all stored answers, MiB; the oldest leave.", ge=1)
-    max_entry_kb: int = setting(1_024, "Largest answer that is stored, KiB.", ge=1)
-
-
-class Judge(Section):
-    """The model that is asked in the background whether two questions are the same."""
-
-    upstream: Name = Field(description="Name of the upstream that has the model; it needs an `api_key` of its own.")
-    model: str = Field(min_length=1, description="A small model that answers in JSON. Its price must be known.")
-    min_cosine: float = setting(0.8, "Cosine of two questions from which on they are worth its price.", gt=0, le=1)
-    max_spend: Dollars = setting(0.1, "US dollars that it may cost a scope per day (UTC). Nothing is asked beyond.")
-    max_per_minute: int = setting(10, "Questions to it per minute, of all scopes together.", ge=1)
-
-
-class IntentReuse(Section):
-    """Reuse of answers to requests of the same intent."""
-
-    enabled: bool = setting(True, "Answer the same question in other words from memory.")
-    min_cosine: float = setting(
-        0.4,
-        "Cosine that two questions must have. It is low: their words decide; typing errors cost cosine.",
-        gt=0,
-        le=1,
-    )
-    ttl: Period = setting(86_400, "Seconds that an answer may be reused.")
-    disclaimer: Mapping[Literal["es", "en"], str] = setting(
-        {
-            "es": "[Respuesta recuperada de conversación anterior]",
-            "en": "[Answer retrieved from an earlier conversation]",
-        },
-        "First line of a reused answer, by the language of the question.",
-    )
-    verify: float = setting(
-        0,
-        "Share of reused answers that are asked again upstream, in the background and at your cost, to "
-        "measure how far both answers agree.",
-        ge=0,
-        le=1,
-    )
-    judge: Judge | None = setting(
-        None,
-        "Model that is asked, in the background and at your cost, whether a question that the comparison "
-        "refused is the same as its neighbour. Absent: none.",
-    )
-    log_rows: int = setting(1_000, "Decisions that the reuse log keeps per scope, with both questions. 0: none.", ge=0)
-
-
-class ToolReuse(Section):
-    """Reuse of results of the client's own tools, with `memory.tools`."""
-
-    idempotent: tuple[str, ...] = setting(
-        (),
-        "Names of tools, `*` allowed, whose equal calls have equal results: a repeated call is answered from what the "
-        "conversation has seen. A call of any other tool drops all of these results.",
-    )
-    ttl: Period = setting(3_600, "Seconds that a result may be reused.")
-
-
-class Reuse(Section):
-    """Reuse of answers."""
-
-    exact: ExactReuse = setting(ExactReuse(), "Reuse of answers to identical requests.")
-    intent: IntentReuse = setting(IntentReuse(), "Reuse of answers to the same question in other words.")
-    tools: ToolReuse = setting(ToolReuse(), "Reuse of results of the client's tools.")
-
-
-class Responses(Section):
-    """The Responses API, `/v1/responses`."""
-
-    keep: Seconds = setting(
-        604_800,
-        "How long a response stays that an upstream without this API has answered, so that a request can go on from it "
-        "(`previous_response_id`). 0: none is kept. Requests with `store: false` are not.",
-    )
-    take_over: bool = setting(
-        False,
-        "Also keep the responses of upstreams that have this API, and send requests that go on from one whole and "
-        "managed, with `store: false`, instead of leaving the conversation to the provider.",
-    )
-
-
 class Embedding(Section):
     """The model that makes vectors of texts."""
 
@@ -236,61 +147,6 @@ class Embedding(Section):
     )
     base_url: BaseUrl | None = setting(None, "An OpenAI-compatible server for /v1/embeddings.")
     api_key: Secret | None = setting(None, "Its key, as ${NAME} from the environment.")
-
-
-class Keep(Section):
-    """Retention of what is stored."""
-
-    requests: Seconds = setting(
-        90 * 86_400, "Seconds that the ledger keeps a request, and the list a conversation. 0: for ever."
-    )
-    contents: Seconds = setting(
-        7 * 86_400, "Seconds that what requests said is kept for the page, if `admin.show_content`. 0: for ever."
-    )
-    contents_mb: int = setting(256, "Size of all of that, MiB; the oldest leave.", ge=1)
-    contents_entry_kb: int = setting(
-        2_048, "Largest request whose contents are kept, with what was sent and answered, KiB.", ge=1
-    )
-    quality: Seconds = setting(
-        90 * 86_400,
-        "Seconds that comparisons of answers are kept, with both answers where `admin.show_content` lets contents be "
-        "kept. 0: for ever.",
-    )
-    minutes: Seconds = setting(
-        3 * 86_400, "Seconds that sums are kept by the minute. 0: for ever, as those by the day."
-    )
-    hours: Seconds = setting(90 * 86_400, "Seconds that sums are kept by the hour. 0: for ever.")
-    links: Seconds = setting(
-        180 * 86_400, "Seconds after which a message that no request has begun with is not recognised. 0: for ever."
-    )
-    vacuum: bool = setting(True, "Give the disk back what has become free, in small steps.")
-
-
-class Storage(Section):
-    """Storage of what the proxy keeps."""
-
-    path: Folder = setting(Path("~/.local/share/olvido"), "Folder of everything that is kept.")
-    kind: Literal["sqlite", "postgres", "memory", "off"] = setting(
-        "sqlite",
-        "`sqlite`: in the folder. `postgres`: in the database of `url`, which any number of machines share (needs the "
-        "extra olvido[cluster]). `memory`: until the process ends, and no more than 256 MiB beside what requests said: "
-        "then the oldest leaves. `off`: nothing is kept.",
-    )
-    url: DatabaseUrl | None = setting(
-        None,
-        "Of PostgreSQL, with `kind: postgres`: postgresql://user:password@host/name, as ${NAME} from the environment.",
-    )
-    pool: int = setting(8, "Connections to PostgreSQL of each process, at most.", ge=2, le=1_000)
-    timeout_ms: int = setting(
-        250,
-        "Milliseconds that a request waits for a read of PostgreSQL; after that it goes on without.",
-        ge=10,
-        le=60_000,
-    )
-    spool_mb: int = setting(
-        256, "Size of what waits on disk, in the folder `spool`, while PostgreSQL takes no writes, MiB.", ge=1
-    )
-    keep: Keep = setting(Keep(), "How long things are kept.")
 
 
 class QualityJudge(Section):
@@ -374,3 +230,19 @@ class Config(Section):
     log: Log = setting(Log(), "What is logged, and how.")
     observe: Observe = setting(Observe(), "What is told of requests to other systems.")
     admin: Admin = setting(Admin(), "The page and its API.")
+
+
+def is_loopback(host: str) -> bool:
+    """Returns True if only this machine can reach `host`. A name other than `localhost` counts as public."""
+    if host.lower() == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+def shows_content(config: Config) -> bool:
+    """Returns True if bodies of requests are kept for a while and shown to administrators."""
+    given = config.admin.show_content
+    return is_loopback(config.server.host) if given is None else given

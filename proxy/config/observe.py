@@ -6,7 +6,7 @@ from typing import Annotated, TypeAlias
 
 from pydantic import AfterValidator, Field, SecretStr
 
-from proxy.config.upstreams import BaseUrl, Name, Period, Section, setting
+from proxy.config.settings import BaseUrl, Name, Period, Section, setting
 
 
 def _in_a_header(secret: SecretStr) -> SecretStr:

@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import AfterValidator, Field, model_validator
 
-from proxy.config.upstreams import Section, setting
+from proxy.config.settings import Section, setting
 
 MOST_FIELDS = 32
 MOST_WORDS = 100  # signals, or values, of a field

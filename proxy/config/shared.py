@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from pydantic import AfterValidator, SecretStr, WithJsonSchema
 
-from proxy.config.upstreams import Period, Section, setting
+from proxy.config.settings import Period, Section, setting
 
 _SCHEMES = {"redis", "rediss", "unix"}
 _TLS = {"ssl_cert_reqs", "ssl_ca_certs", "ssl_ca_path", "ssl_certfile", "ssl_keyfile", "ssl_check_hostname"}

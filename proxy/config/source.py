@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 import yaml
 
-from proxy.config.upstreams import redact
+from proxy.config.redacting import redact
 
 Where: TypeAlias = tuple[str | int, ...]  # ("upstreams", 0, "timeout", "idle")
 
@@ -39,12 +39,13 @@ class ConfigError(Exception):
     def __init__(self, source: str, problems: list[Problem]) -> None:
         self.problems = tuple(sorted(problems, key=lambda problem: problem.line or 0))
         count = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
-        shown = [f"  {_line_of(problem)}" for problem in self.problems[:MAX_SHOWN]]
+        shown = [f"  {line_of(problem)}" for problem in self.problems[:MAX_SHOWN]]
         rest = [f"  … and {len(problems) - MAX_SHOWN} more"] if len(problems) > MAX_SHOWN else []
         super().__init__("\n".join([f"{source}: {count}", *shown, *rest]))
 
 
-def _line_of(problem: Problem) -> str:
+def line_of(problem: Problem) -> str:
+    """Returns a problem as a line of text: its place, and what there is to say."""
     where = [f"line {problem.line}"] if problem.line else []
     if problem.where:
         where.append(path_text(problem.where))

@@ -4,14 +4,17 @@
     planner.py      looks up the inputs of a plan, and has it made in a worker thread
 
     desk_plans.py   plans of requests whose model manages memory itself
-    planning.py     the decisions, in their order (start reading here); draft.py: a prompt in the making, and its costs
+    planning.py     the decisions, in their order (start reading here); draft.py: a prompt in the making
+    budget.py       the tokens of its parts, and the costs of the conversation so far
     economics.py    when to fold and how far, from prices: never pay more
+    caching.py      the prefix cache as one request finds it: breakpoints where a provider needs them
     folding.py      turns that leave become summaries in a new head
       slots.py      a model's summaries in place of extracted ones
     marks.py        what the model has pruned or summarised; when its tools are offered
     shortening.py   long answers lose their middle, old tool results become a line each
     elide.py        instructions that the model knows are left out
-    volatile.py     facts and excerpts that this question needs and the window does not hold
+    recollecting.py the facts and how much of the past this question calls for
+    volatile.py     those of them that are sent, since the window does not hold them
     pointed.py      the item of an earlier list that this question points at
     layout.py       the order of all parts, so that the prefix cache holds; the body; the fate of each message
 
@@ -28,6 +31,7 @@ For whoever builds prompts himself (`proxy/pipeline/context_api.py`):
 
     digest.py       a conversation from the archive: its newest turns, summaries, items of lists
     state.py        the fields of a conversation, read from the user's own words
+      field_values.py  the values of a field in one clause
     values.py       numbers and dates in a text
 
 `proxy/memory/README.md` maps the architecture note that this is built from, item by item, to numbers and tests.

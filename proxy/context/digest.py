@@ -6,7 +6,6 @@ The levels and their sizes are the profile's: its window is the short term, its 
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
 
 from proxy.config.profiles import Profile
 from proxy.context.draft import FRAMING
@@ -14,9 +13,8 @@ from proxy.context.filling import render
 from proxy.context.shortening import Count
 from proxy.context.summaries import NumberedTurn, summarise
 from proxy.conversation.lists import listed
-from proxy.types import ArchivedTurn, Utterance
+from proxy.types import ArchivedTurn, Language, Utterance
 
-Language: TypeAlias = Literal["es", "en"]
 MOST_ENTITIES = 100  # the newest ones
 SPEAKERS = {"es": {"user": "Usuario", "assistant": "Asistente"}, "en": {"user": "User", "assistant": "Assistant"}}
 

@@ -1,21 +1,16 @@
-"""Drafts of a prompt: the parts that it will have, the tokens of each, and the costs of the conversation so far."""
+"""A prompt in the making: what it is planned under, what of memory may go into it, and the parts that it will have."""
 
-import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from proxy.context import shortening
-from proxy.context.economics import CostSoFar, PromptSizes, Rates
+from proxy.context.caching import Caching
+from proxy.context.economics import Rates
 from proxy.context.shortening import Count
-from proxy.conversation.progress import Case, Progress, memory_head
-from proxy.desk.marking import NO_CHANGES, Changes
 from proxy.desk.planned import DeskInput
-from proxy.memory.current import render
-from proxy.memory.facts import Decay
+from proxy.memory.ageing import Decay
 from proxy.memory.shelf import Notes
-from proxy.protocol.chat import INSTRUCTIONS
 from proxy.types import BreakEven, Excerpt, Fact, Fold, Message, TurnDigest, VolatileBlock
 from proxy.types.curation import StoredSummary
 
@@ -62,7 +57,7 @@ class PlanContext:
     now: float
     session: str
     is_private: bool  # the scope is one person's: conversations may share messages
-    rates: Rates
+    caching: Caching
     limit: int | None  # tokens of the prompt
     role: Literal["user", "system"]  # of the message that carries the head
     count: Count
@@ -75,6 +70,16 @@ class PlanContext:
     has_tools: bool = False  # they are in this request
     offers: str = ""  # why they are offered from this request on; "": no change
     in_place: bool = False  # on the event loop: what takes more than a moment raises TooMuch
+
+    @property
+    def rates(self) -> Rates:
+        """The prices of the prompt that is sent."""
+        return self.caching.rates
+
+    @property
+    def alone(self) -> Rates:
+        """The prices of the client's own prompt."""
+        return self.caching.alone
 
 
 class TooMuch(Exception):
@@ -116,270 +121,3 @@ class Draft:
     def without_block(self) -> "Draft":
         """Returns the draft without a volatile block."""
         return replace(self, volatile=NO_BLOCK, recalled=())
-
-
-class TokenBudget:
-    """Tokens of every part of a request's prompt. `cap_all`, `mark` and `edit` change them, since they shorten
-    messages."""
-
-    def __init__(self, case: Case, progress: Progress, context: PlanContext, changes: Changes = NO_CHANGES) -> None:
-        self.case, self.progress, self.context = case, progress, context
-        self.state = case.state
-        self.original = case.overhead + progress.before + progress.newest_tokens - case.added
-        before = self.state.fold if self.state else None
-        self._unfolded = Fold(progress.preamble)
-        self.capped: dict[int, Message] = {}
-        self.markers: dict[int, Message] = {}
-        self.saved: dict[int, int] = {}  # tokens that shortened messages leave out, by index; below 0: they add some
-        self.changes = self._changed_before = NO_CHANGES  # by the model's marks
-        self.edit(changes)
-        self._changed_before = changes
-        self.cap_all(before.capped if before else ())
-        self.mark(self.state.folded_results if self.state else ())
-
-    def edit(self, changes: Changes) -> None:
-        """Lets the model's marks take effect: before any other way to shorten a message."""
-        for index in (*self.changes.removed, *self.changes.replaced):
-            del self.saved[index]
-        self.changes = changes
-        for index in (*changes.removed, *changes.replaced):
-            self.capped.pop(index, None)
-            self.markers.pop(index, None)
-        self.saved |= self._saved_of(changes)
-
-    def _saved_of(self, changes: Changes) -> dict[int, int]:
-        removed = {index: self.case.tokens(index) for index in changes.removed}
-        return removed | {index: self._saved(index, said) for index, said in changes.replaced.items()}
-
-    def saved_by(self, changes: Changes, start: int) -> int:
-        """Returns the tokens that these changes would leave out of messages[start:], beside those that are left out
-        now."""
-        new = self._saved_of(changes)
-        before = {*self.changes.removed, *self.changes.replaced}
-        return sum(new.get(index, 0) - self.saved.get(index, 0) for index in {*new, *before} if index >= start)
-
-    def edited(self) -> Mapping[int, int]:
-        """Returns the tokens of the messages that the model's marks have changed, as they are sent, by index."""
-        edited = (*self.changes.removed, *self.changes.replaced)
-        return {index: self.case.tokens(index) - self.saved[index] for index in edited}
-
-    def _is_edited(self, index: int) -> bool:
-        return index in self.changes.removed or index in self.changes.replaced
-
-    def stated(self, stated: Sequence[Fact]) -> int:
-        """Returns the tokens that these facts take in a block of their own."""
-        return self.context.count(memory_head(render(stated), ())) + FRAMING if stated else 0
-
-    def stop(self, turn: TurnDigest) -> int:
-        """Returns the index after the last message of a turn."""
-        later = (each.start for each in self.progress.open if each.start > turn.start)
-        return next(later, self.progress.newest)
-
-    def size(self, turn: TurnDigest) -> int:
-        """Returns the tokens of a complete turn as it is sent."""
-        if not self.saved:
-            return turn.tokens
-        stop = self.stop(turn)
-        return turn.tokens - sum(left for index, left in self.saved.items() if turn.start <= index < stop)
-
-    def window(self, turns: Sequence[TurnDigest]) -> list[int]:
-        """Returns the tokens of each of these complete turns as it is sent."""
-        return [self.size(turn) for turn in turns] if self.saved else [turn.tokens for turn in turns]
-
-    def cap_all(self, indices: Sequence[int]) -> None:
-        """Shortens the long answers among the messages with these indices; all others become whole again."""
-        for index in self.capped:
-            del self.saved[index]
-        self.capped = {}
-        for index in indices:
-            said = self.case.messages[index]
-            if said.role != "assistant" or self.case.tokens(index) <= self.case.profile.window.answer_tokens + FRAMING:
-                continue
-            if self._is_edited(index):
-                continue
-            shorter = self.context.cap(index)
-            saved = self._saved(index, shorter)
-            if shorter is not said and saved > 0:
-                self.capped[index], self.saved[index] = shorter, saved
-
-    def mark(self, results: Sequence[int]) -> None:
-        """Replaces the tool results with these indices by markers, except where a marker would not be shorter."""
-        if not results:
-            return
-        keep = self.case.profile.tool_results.keep
-        for index in self.markers:
-            del self.saved[index]
-        self.markers = {}
-        for index, said in shortening.markers(self.case.messages, frozenset(results), self.case.tokens, keep).items():
-            if (saved := self._saved(index, said)) > 0 and not self._is_edited(index):
-                self.markers[index], self.saved[index] = said, saved
-
-    def _saved(self, index: int, shorter: Message) -> int:
-        """Returns the tokens of a message's text that `shorter` leaves out. Reasoning and other fields stay."""
-        whole = self.case.messages[index]
-        if shorter.is_bare and not whole.has_only_text:
-            return self.case.tokens(index) - FRAMING - self._texts(shorter)
-        before = self.case.tokens(index) - FRAMING if whole.is_bare else self._texts(whole)
-        return before - self._texts(shorter)
-
-    def _texts(self, said: Message) -> int:
-        """Returns the tokens of a message's text, counted part by part."""
-        return sum([self.context.count(text) for text in said.texts])
-
-    def is_too_large(self, draft: Draft) -> bool:
-        """True if the draft exceeds the limit."""
-        return self.context.limit is not None and self.tokens(draft) > self.context.limit
-
-    def tokens(self, draft: Draft) -> int:
-        """Returns the tokens of the whole prompt."""
-        return (
-            self.prefix(draft)
-            + draft.head
-            + sum(self.window(draft.kept[draft.omitted :]))
-            + self.newest()
-            + draft.volatile.tokens
-        )
-
-    def newest(self) -> int:
-        """Returns the tokens of the newest turn as it is sent, without the volatile block."""
-        left = sum(tokens for index, tokens in self.saved.items() if index >= self.progress.newest)
-        return self.progress.newest_tokens - left
-
-    def pressure(self) -> int | None:
-        """Returns the tokens of a prompt above which folds need not pay off; None without a limit."""
-        return None if self.context.limit is None else round(self.case.profile.pressure * self.context.limit)
-
-    def prefix(self, draft: Draft) -> int:
-        """Returns the tokens of tools and instructions, at the beginning of the prompt."""
-        instructions = sum([self.case.tokens(index) for index in self.instructions(draft)])
-        return self.case.overhead + self.progress.preamble_tokens + instructions
-
-    def instructions(self, draft: Draft) -> tuple[int, ...]:
-        """Returns the indices of system messages among the turns that are left out: these messages are sent all the
-        same."""
-        fold = draft.fold or self._unfolded
-        return (*fold.instructions, *self.between(fold.start, self.start(draft)))
-
-    def between(self, start: int, stop: int) -> tuple[int, ...]:
-        """Returns the indices of the system messages in messages[start:stop]."""
-        return tuple([index for index in range(start, stop) if self.case.messages[index].role in INSTRUCTIONS])
-
-    def sizes(self, draft: Draft) -> PromptSizes:
-        """Returns the sizes of the prompt as it would be sent without a further fold."""
-        return PromptSizes(
-            prefix=self.prefix(draft),
-            head=draft.head,
-            open=self.window(draft.kept),
-            newest=self.newest(),
-            repeated=self.repeated(),
-            reasoning=self._reasoning(draft) if self.context.rates.rethinking else (),
-            in_loop=self.case.messages[-1].role in ("tool", "function"),
-        )
-
-    def _reasoning(self, draft: Draft) -> tuple[int, ...]:
-        """Returns the tokens of reasoning in each kept turn and in the newest one."""
-        messages, newest = self.case.messages, self.progress.newest
-        spans = (*((turn.start, self.stop(turn)) for turn in draft.kept), (newest, len(messages)))
-        return tuple([sum([self.context.count(said.reasoning) for said in messages[slice(*span)]]) for span in spans])
-
-    def repeated(self) -> int:
-        """Returns the tokens at the beginning that this prompt shares with the previous one if nothing is folded."""
-        if self.state is None:
-            return 0
-        return self.state.sent if self.is_same_turn else self.state.stable
-
-    @property
-    def is_same_turn(self) -> bool:
-        """True if the previous request belonged to the same turn."""
-        return self.state is not None and self.state.volatile_link == self.case.chain[self.progress.newest]
-
-    def repeated_by(self, draft: Draft) -> int:
-        """Returns the tokens at the beginning that this draft shares with the previous prompt."""
-        if self.state is None:
-            return 0
-        omitted, block = (self.state.omitted, self.state.volatile) if self.is_same_turn else (0, draft.volatile)
-        if draft.omitted != omitted:
-            return min(self.repeated(), self.fixed_prefix(self.state.fold))
-        same = self._as_before(draft)
-        if draft.volatile.text != block.text:
-            same = min(same, self.in_front_of(draft, self.progress.newest))
-        return round(min(self.repeated(), same))
-
-    def ended(self, draft: Draft) -> int:
-        """Returns the most tokens that the next turn's prompt can share with an earlier request at a cache breakpoint.
-        This request does not count: it ends behind a volatile block that the next one will not have."""
-        before = self.repeated_by(draft)
-        return min(before, self.state.stable) if self.state is not None and self.is_same_turn else before
-
-    def stable_without(self, draft: Draft) -> int:
-        """Returns the tokens that the next request shares with the request before this one, where this draft omits
-        turns."""
-        if self.state is None:
-            return self.fixed_prefix(draft.fold)
-        return round(min(self.state.stable, self._as_before(replace(draft, omitted=0))))
-
-    def _as_before(self, draft: Draft) -> float:
-        """Returns the tokens before the first difference to the previous prompt, the volatile block apart; infinite if
-        there is no difference."""
-        assert self.state is not None
-        if self._laid_out(draft.fold) != self._laid_out(self.state.fold):
-            return self.fixed_prefix(self.state.fold)
-        new = self.markers.keys() - set(self.state.folded_results)
-        edited = self.changes.first_difference(self._changed_before)
-        differing = (*new, *(() if edited is None else (edited,)))
-        first = min((index for index in differing if index >= self.start(draft)), default=None)
-        return math.inf if first is None else self.in_front_of(draft, first)
-
-    def _laid_out(self, fold: Fold | None) -> tuple[object, ...]:
-        fold = fold or self._unfolded
-        return fold.start, fold.head, fold.capped, fold.instructions
-
-    def in_front_of(self, draft: Draft, index: int) -> int:
-        """Returns the tokens of the prompt before the message with this index, and before the volatile block in it."""
-        own = sum(self.case.tokens(at) - self.saved.get(at, 0) for at in range(self.start(draft), index))
-        volatile = draft.volatile.tokens if index > self.progress.newest else 0
-        return self.prefix(draft) + draft.head + own + volatile
-
-    def fixed_prefix(self, fold: Fold | None) -> int:
-        """Returns the tokens at the beginning that no later fold changes."""
-        if self.context.rates.breakpoints:
-            return 0
-        messages = self.case.messages
-        if self.context.role == "system":
-            return self.case.overhead + (self.case.tokens(0) if messages[0].role in INSTRUCTIONS else 0)
-        instructions = (*self.between(0, self.progress.preamble), *(fold.instructions if fold else ()))
-        return self.case.overhead + sum(map(self.case.tokens, instructions))
-
-    def passed_before(self) -> int:
-        """Returns the tokens that a prefix cache would hold if all requests had been passed through unchanged."""
-        if self.state is not None:
-            return self.state.original
-        return min(self.progress.before, self.original) if self.case.was_seen else 0
-
-    def costs(self) -> CostSoFar:
-        """Returns the costs of the conversation so far, this request included in the baseline."""
-        rates, state = self.context.rates, self.state
-        if state is not None:
-            baseline = state.baseline + rates.least(self.original, state.original)
-            return CostSoFar(baseline, state.spent)
-        if not self.case.was_seen:
-            return CostSoFar(rates.cost(self.original, 0), 0.0)
-        # Short so far, and so sent unchanged: assume one request per turn, growing evenly.
-        before = self.passed_before()
-        past = before * rates.write + rates.cached * before * (self.progress.turns - 1) / 2
-        return CostSoFar(past + rates.least(self.original, before), past)
-
-    def start(self, draft: Draft) -> int:
-        """Returns the index of the first message that is sent after the preamble."""
-        sent = draft.kept[draft.omitted :]
-        if draft.omitted:
-            return sent[0].start if sent else self.progress.newest
-        return draft.fold.start if draft.fold else self.progress.preamble
-
-
-class Step:
-    """A step in the planning of one request, with what all steps read."""
-
-    def __init__(self, budget: TokenBudget, memory: Memory) -> None:
-        self.budget, self.memory = budget, memory
-        self.case, self.progress, self.context, self.state = budget.case, budget.progress, budget.context, budget.state

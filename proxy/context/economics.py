@@ -21,6 +21,7 @@ A cold cache, or none, makes the advance negative: then every fold pays at once.
 """
 
 import math
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -64,6 +65,15 @@ class Rates:
     minimum: int = 0  # tokens: shorter prompts are neither cached nor written
     breakpoints: bool = False  # nothing is found once the turns behind the instructions have changed
     rethinking: float = 0.0  # price of a token of reasoning that is lost because something before it changed
+    marked: bool = False  # held is what an earlier request has ended at a breakpoint of its own
+    indivisible: bool = False  # nor are the instructions by themselves, if what is behind them has changed
+    most: int = sys.maxsize  # tokens at the beginning that can be held: those up to the last breakpoint
+    tail: float | None = None  # price of a token behind the last breakpoint, which is not written; None: as `write`
+
+    @property
+    def added(self) -> float:
+        """The price of a token that only this request has."""
+        return self.write if self.tail is None else self.tail
 
     @property
     def shortest(self) -> int:
@@ -73,10 +83,11 @@ class Rates:
     def cost(self, tokens: int, repeated: int) -> float:
         """Returns the cost of a prompt whose first `repeated` tokens also began the previous prompt, in uncached prompt
         tokens."""
-        if tokens < self.minimum:
+        reach = min(tokens, self.most)
+        if reach < self.minimum:
             return float(tokens)
         found = self.held(tokens, repeated)
-        return self.cached * found + self.write * (tokens - found)
+        return self.cached * found + self.write * (reach - found) + (tokens - reach)
 
     def least(self, tokens: int, repeated: int) -> float:
         """Returns the lowest cost that the prompt may have, wherever cache blocks begin. Pass-through is estimated so,
@@ -86,7 +97,8 @@ class Rates:
     def held(self, tokens: int, repeated: int) -> int:
         """Returns how many of the repeated tokens the prefix cache holds while it is warm. A breakpoint below the
         minimal prompt size is not kept."""
-        shortest = repeated if self.breakpoints else tokens
+        reach, repeated = min(tokens, self.most), min(repeated, self.most)
+        shortest = repeated if self.breakpoints or self.marked else reach
         return repeated - repeated % self.block if shortest >= self.minimum else 0
 
 
@@ -201,7 +213,7 @@ def allowance(rates: Rates, tokens: int, repeated: int, costs: CostSoFar, *, reg
     """Returns how many tokens of memory may be added to a prompt of `tokens` so that spending stays within `regret`, a
     share of the baseline."""
     left = (1 + regret) * costs.baseline - costs.spent - rates.cost(tokens, repeated)
-    return max(0, math.floor(left / rates.write))
+    return max(0, math.floor(left / rates.added))
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +230,8 @@ class _Fold:
 
     def cost(self, keep: int) -> float:
         """Returns the cost of the folded prompt, lost reasoning included."""
-        found = 0 if self.rates.breakpoints else min(self.prompt.prefix, self.prompt.repeated)
+        is_whole = self.rates.breakpoints or self.rates.indivisible
+        found = 0 if is_whole else min(self.prompt.prefix, self.prompt.repeated)
         lost = sum(self.prompt.reasoning[len(self.prompt.open) - keep :]) if self.prompt.reasoning else 0
         return self.rates.cost(self.size(keep), found) + self.rates.rethinking * lost
 

@@ -9,10 +9,12 @@ from dataclasses import replace
 
 from proxy.config.profiles import Window
 from proxy.context import economics, shortening, slots, summaries
-from proxy.context.draft import FRAMING, Draft, Step, TooMuch
+from proxy.context.budget import Step
+from proxy.context.draft import FRAMING, Draft, TooMuch
 from proxy.context.economics import Terms
 from proxy.context.filling import render
-from proxy.conversation.progress import VectorsNeeded, memory_head, without_ours
+from proxy.conversation.blocks import memory_head, without_ours
+from proxy.conversation.progress import VectorsNeeded
 from proxy.memory.commands import is_command
 from proxy.memory.current import render as render_facts
 from proxy.memory.shelf import Segment

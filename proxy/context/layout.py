@@ -80,7 +80,7 @@ def _into_instructions(sent: list[Message], head: str) -> None:
 def assemble(request: ChatRequest, plan: Plan, upstream: UpstreamConfig) -> Prompt:
     """Returns the body to send, and the plan that it carries out. If the upstream would refuse the planned messages,
     the client's own are sent instead."""
-    if not request.messages:
+    if not request.messages and request.origin is None:
         return Prompt(request.raw, plan)  # what could not be read can't be written anew
     dialect = DIALECTS[upstream.dialect]
     messages, is_known = plan.messages, plan.dialect == upstream.dialect
@@ -117,7 +117,10 @@ def _translated(request: ChatRequest, plan: Plan, upstream: UpstreamConfig, mode
     assert request.origin is not None
     named = model if model != request.model else None
     if apis.has_native(request.origin, upstream.spoken):
-        body = apis.native_body(request, plan.messages, named)
+        desk, tools = plan.desk, plan.tools if plan.messages is not None else None
+        ours = tools[len(tools) - desk.schemas :] if desk is not None and tools is not None else []
+        has_memory = upstream.dialect == "anthropic"
+        body = apis.native_body(request, plan.messages, named, plan.repeats, tools=ours, has_memory=has_memory)
         if body is None:
             plan = original(plan, "stage=assemble;rule=sealed_reasoning")
             body = apis.native_body(request, None, named)

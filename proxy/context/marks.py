@@ -14,7 +14,8 @@ as there have been (Lindy's rule).
 
 from collections.abc import Collection, Sequence
 
-from proxy.context.draft import Draft, PlanContext, Step
+from proxy.context.budget import Step
+from proxy.context.draft import Draft, PlanContext
 from proxy.context.economics import FORCED, REGRET
 from proxy.context.shortening import LEAST
 from proxy.conversation.progress import Case

@@ -17,21 +17,24 @@ from typing import TypeVar, cast
 from proxy.config import Config, Upstream, price_for
 from proxy.config.profiles import Profile
 from proxy.context import desk_plans, economics, shortening
+from proxy.context.caching import caching
 from proxy.context.draft import PlanContext, TooMuch
+from proxy.context.recollecting import read_question, recollect
 from proxy.context.rollout import weaker
-from proxy.context.volatile import read_question, recollect
-from proxy.conversation.progress import PURPOSES, Case, Purpose, VectorsNeeded, progress, without_ours
+from proxy.conversation.blocks import without_ours
+from proxy.conversation.progress import PURPOSES, Case, Purpose, VectorsNeeded, progress
 from proxy.desk.planned import DeskInput
 from proxy.embedding import EmbeddingUnavailable
 from proxy.lru import Lru
+from proxy.memory.ageing import Decay, decay
 from proxy.memory.current import read_new
-from proxy.memory.facts import Decay
 from proxy.memory.library import Library
 from proxy.memory.shelf import Shelf
 from proxy.memory.vectors import VectorQueue
+from proxy.protocol import apis
 from proxy.protocol.dialects import DIALECTS, violations
 from proxy.storage.shared import Calibrations
-from proxy.storage.shared.local import MOST_IDLE
+from proxy.storage.shared.learnt import MOST_IDLE
 from proxy.tasks import Offload, in_place
 from proxy.tokens import RememberedCount, RoughCounter, TokenCounter
 from proxy.types import (
@@ -116,10 +119,12 @@ class Planner:
     on_compressed: Callable[[], object] = lambda: None  # the metric of prompts that turns have left
     _counted: RememberedCount = field(init=False)
     _shortened: Lru[tuple[bytes, int], Message] = field(init=False)  # by link and tokens
+    _decay: Decay = field(init=False)
 
     def __post_init__(self) -> None:
         self._counted = RememberedCount(self.counter.text)
         self._shortened = Lru(MOST_SHORTENED)
+        self._decay = decay(self.config.memory)
 
     async def plan(
         self,
@@ -157,7 +162,7 @@ class Planner:
         found = None
         if identity.is_answered:
             with self._loading(identity):
-                await self.library.index(identity.memory, shelf)
+                await self.library.indexes.read(identity.memory, shelf)
                 found = await self._loaded(request, identity, counted)
         lacks: frozenset[Purpose] = PURPOSES if self.vectors.is_ready else frozenset()
         if not (identity.is_answered and directives.remember):
@@ -179,7 +184,7 @@ class Planner:
         """Returns the state of the conversation before this request, and its number of messages; None if unknown."""
         read: list[ContextRead] = []
         is_new = identity.session_source == "new"
-        found = await self.library.state(identity.memory, identity.chain, is_new=is_new, on_read=read.append)
+        found = await self.library.paths.last(identity.memory, identity.chain, is_new=is_new, on_read=read.append)
         for place in read:
             self.on_read(place)
         if "database" in read:
@@ -304,16 +309,25 @@ class Planner:
         shows_none = self.calibrations.caches.shows_none(upstream.name, request.model)
         cache = economics.NO_CACHE if shows_none else known
         idle = now - state.at if state else (0.0 if case.was_seen else float("inf"))
+        is_native = apis.has_native(request.origin, upstream.spoken)
         context = PlanContext(
             now=now,
             session=identity.session,
             is_private=identity.private,
-            rates=economics.rates(price, cache, idle=idle),
+            caching=caching(
+                price,
+                cache,
+                request.origin.breakpoints if request.origin is not None and is_native else None,
+                idle=idle,
+                prefix=case.overhead + so_far.preamble_tokens,
+                may_set=upstream.breakpoints == "ours",
+                is_split=state is not None and state.is_split,
+            ),
             limit=asked.limit,
             role=settings.role,
             count=self._counted,
             cap=lambda index: self._capped(case, index, in_place=is_here),
-            decay=Decay(settings.unconfirmed_after, settings.stale_after, settings.drop_low_after),
+            decay=self._decay,
             profile=asked.profile,
             desk=desk,
             desk_limit=None if desk is None or desk.limit is None else desk.limit / max(1.0, asked.factor),

@@ -15,12 +15,16 @@
 Pure: lookups were made before; excerpts come from a function.
 """
 
+import sys
+from collections.abc import Sequence
 from dataclasses import replace
 
 from proxy.context import elide, marks
-from proxy.context.draft import Draft, Memory, PlanContext, Step, TokenBudget
+from proxy.context.budget import Step, TokenBudget
+from proxy.context.caching import pays
+from proxy.context.draft import Draft, Memory, PlanContext
 from proxy.context.folding import FoldPlanner
-from proxy.context.layout import lay_out
+from proxy.context.layout import kept, lay_out
 from proxy.context.marks import MarkPlanner
 from proxy.context.volatile import BLOCK, VolatilePlanner
 from proxy.conversation.progress import Case, Progress
@@ -36,9 +40,13 @@ from proxy.types import (
     PlanKind,
     PromptTokens,
     RecalledLine,
+    Repeats,
     Trail,
 )
 from proxy.types.desk import DeskPlan
+
+# Share of the limit above which a prompt is prepared for its first fold: a turn that doubles the prompt is rare.
+SPLIT_AHEAD = 0.5
 
 
 def plan(request: ChatRequest, case: Case, progress: Progress, memory: Memory, context: PlanContext) -> Plan:
@@ -134,30 +142,51 @@ class _Planner(Step):
 
     def _planned(self, draft: Draft, offers: str) -> Plan:
         is_changed = bool(draft.fold or draft.volatile.text or draft.omitted or self.budget.markers or self._has_desk())
+        is_changed = is_changed or self._is_split_ahead(draft)
         sent = self.budget.tokens(draft) if is_changed else self.budget.original
         is_too_large = self.context.limit is not None and sent > self.context.limit
         kind: PlanKind = "over-budget" if is_too_large else "managed" if is_changed else "untouched"
         repeated, passed = self.budget.repeated_by(draft), self.budget.passed_before()
         fates = self._fates(draft)
+        messages = self._messages(draft, fates) if is_changed else None
+        # An unchanged prompt costs the same as pass-through, wherever blocks begin.
+        passes = not is_changed and repeated >= passed
+        spent = self._cost(draft, sent, repeated) if is_changed else self._as_it_came(sent, repeated, passes=passes)
+        repeats = None if messages is None else self._repeats(draft, fates, messages, spent)
+        if is_changed and self.context.rates.marked and repeats is None:
+            spent = self._as_it_came(sent, 0, passes=False)
         return Plan(
             kind=kind,
             tokens=PromptTokens(
                 original=self.budget.original,
                 sent=sent,
                 counted=sent,
-                repeated=self.context.rates.held(self.budget.original, passed),
-                expected=repeated if is_changed else min(repeated, passed),
+                repeated=self.context.alone.held(self.budget.original, passed),
+                expected=repeated if is_changed else min(repeated, passed, self.context.alone.most),
                 busted=self.budget.repeated() - repeated,
                 mechanisms=self._mechanisms(draft, fates) if is_changed else Mechanisms(),
+                is_unwritten=self.context.alone.most < sys.maxsize,
             ),
             reason=f"turns={len(draft.kept) + 1}" if is_changed else "",
-            messages=self._messages(draft, fates) if is_changed else None,
+            messages=messages,
             fates=fates,
-            # An unchanged prompt costs the same as pass-through, wherever blocks begin.
-            state=self._state(draft, sent, repeated, passes=not is_changed and repeated >= passed),
+            state=replace(
+                self._state(draft, sent, spent),
+                is_written=self._is_written(repeats, is_changed=is_changed),
+                is_split=self.context.caching.is_split or repeats is not None,
+            ),
             trail=self._trail(draft, fates),
             desk=self._desk(offers),
+            repeats=repeats,
         )
+
+    def _is_split_ahead(self, draft: Draft) -> bool:
+        """Tells whether a prompt that nothing else changes gets a breakpoint behind its instructions, which costs
+        nothing: it comes near the limit, and the first fold would have to write them again."""
+        limit, caching = self.context.limit, self.context.caching
+        if limit is None or not caching.is_marked or caching.is_ours or caching.is_split:
+            return False
+        return self.budget.original > SPLIT_AHEAD * limit and self.budget.prefix(draft) >= caching.rates.minimum
 
     def _has_desk(self) -> bool:
         """Tells whether something of the desk is in the prompt."""
@@ -214,10 +243,42 @@ class _Planner(Step):
             desk=draft.desk_tokens + self.case.added - gone,
         )
 
-    def _state(self, draft: Draft, sent: int, repeated: int, *, passes: bool) -> PathState:
+    def _cost(self, draft: Draft, sent: int, repeated: int) -> float:
+        """Returns the cost of a changed prompt, with breakpoints where it needs some."""
+        rates = self.context.rates
+        cost = rates.cost(sent, repeated)
+        is_whole = self._goes_on() or not (draft.volatile.text or draft.omitted)
+        if rates.tail is None or is_whole or sent < rates.minimum:
+            return cost
+        return cost - (rates.write - rates.tail) * (sent - max(repeated, self._stable(draft, sent)))
+
+    def _as_it_came(self, sent: int, repeated: int, *, passes: bool) -> float:
+        """Returns the cost of a prompt with no breakpoints but the client's."""
+        return (self.context.alone.least if passes else self.context.alone.cost)(sent, repeated)
+
+    def _goes_on(self) -> bool:
+        """Tells whether the newest turn has messages behind its user's: what was added to it stays until it is over."""
+        return len(self.case.messages) > self.progress.newest + 1
+
+    def _repeats(self, draft: Draft, fates: Fates, messages: Sequence[Message], spent: float) -> Repeats | None:
+        """Returns what later requests repeat of these messages; None if no breakpoints are to be set. `spent`: with
+        them."""
+        if not pays(self.context.caching, self.budget.costs(), spent):
+            return None
+        behind = sum(index >= fates.newest for index in kept(self.case.messages, fates))
+        is_whole = not (draft.volatile.text or draft.omitted)
+        turn = len(messages) if is_whole else 0 if draft.omitted else len(messages) - behind
+        return Repeats(turn, whole=is_whole or self._goes_on(), minimum=self.context.rates.minimum)
+
+    def _is_written(self, repeats: Repeats | None, *, is_changed: bool) -> bool:
+        """Tells whether the prompt is written to the prefix cache, as far as any is."""
+        if is_changed and self.context.rates.marked:
+            return repeats is not None
+        return self.context.alone.most == sys.maxsize
+
+    def _state(self, draft: Draft, sent: int, spent: float) -> PathState:
         progress, costs = self.progress, self.budget.costs()
-        cost = self.context.rates.least if passes else self.context.rates.cost
-        spent = cost(sent, repeated) + self.context.rates.rethinking * self._lost(draft)
+        spent += self.context.rates.rethinking * self._lost(draft)
         return PathState(
             turns=progress.turns,
             at=self.context.now,

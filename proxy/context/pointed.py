@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from proxy.context.draft import FRAMING, Memory, PlanContext, Pointed, TooMuch
-from proxy.conversation.progress import Case, Progress, without_ours
+from proxy.conversation.blocks import without_ours
+from proxy.conversation.progress import Case, Progress
 from proxy.language.words import fold
 from proxy.memory.list_items import Answer, Found, resolved
 from proxy.memory.list_references import Reference, reference

@@ -2,8 +2,9 @@
 
 identify.py   the scope (who asks) and the session, recognised by the hash chain of its messages; the history of a named
               session whose client sends only what is new
-progress.py   the state that the last request left, brought up to this one; that state as bytes; turns, as memory
-              archives them; our own blocks in a prompt: rendered, recognised, removed
+progress.py   the state that the last request left, brought up to this one; that state as bytes
+turns.py      turns, as ranges of messages, and as memory archives them
+blocks.py     our own blocks in a prompt: rendered, recognised, removed
 whole_commands.py  messages that are nothing but a command (/clear, …), and what remains of a conversation without them
 lists.py      the lists that an answer gives, and their items
 topics.py     changes of topic, and the domain (part of life) of a message

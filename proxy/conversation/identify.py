@@ -17,7 +17,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 
-from proxy.conversation.progress import up_to_calls
+from proxy.conversation.turns import up_to_calls
 from proxy.errors import BadRequest
 from proxy.protocol.chat import INSTRUCTIONS, Chains, chain_of, identity_of
 from proxy.protocol.headers import is_retry

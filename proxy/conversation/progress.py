@@ -1,16 +1,8 @@
-"""Turns and progress of a conversation, and the blocks that we add to its prompts.
+"""Progress of a conversation: the state that an earlier request left, brought up to this one. The work is in
+proportion to what is new; a history without a known state is read once, however many questions follow it."""
 
-Its progress is the state that an earlier request left, brought up to this one: the work is in proportion to what is
-new; a history without a known state is read once, however many questions follow it. Our blocks, the memory head and the
-volatile block, are delimited: a model tells them from the user's own words, and a turn is read without those that a
-client sends back.
-"""
-
-import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from functools import lru_cache
 from itertools import pairwise
 from typing import Any, Literal
 
@@ -18,10 +10,10 @@ import msgspec
 import numpy as np
 
 from proxy.config.profiles import Profile, Window
+from proxy.conversation.blocks import without_ours
 from proxy.conversation.topics import LOOKED_BACK, Topic, TurnTexts, continuity, domain, shift
 from proxy.lru import Lru
-from proxy.protocol.message import packed
-from proxy.types import ArchivedTurn, Excerpt, Language, Message, OpenTurn, PathState, TurnDigest, Utterance, Vector
+from proxy.types import ArchivedTurn, Message, PathState, TurnDigest, Vector
 
 # Newest turns of an unknown history that are read for their topics: summaries may be made of these.
 MOST_READ = 12
@@ -226,158 +218,3 @@ def _read_state(kind: type, value: Any) -> Any:
 
 _encoder = msgspec.msgpack.Encoder(enc_hook=_written)
 _decoder = msgspec.msgpack.Decoder(PathState, dec_hook=_read_state)
-
-
-def archived(
-    messages: Sequence[Message],
-    chain: Sequence[bytes],
-    start: int,
-    stop: int,
-    *,
-    number: int,
-    session: str,
-    at: float,
-    root: bytes = b"",
-) -> ArchivedTurn:
-    """Returns messages[start:stop] as a turn for the archive. The first turn of a conversation includes the preamble,
-    unless there was something before it (`root`, see Identity)."""
-    start, parent = _begun(messages, chain, start, root)
-    utterances = []
-    for index in range(start, stop):
-        role, said = messages[index].role, without_ours(messages[index].text)
-        if role in ("user", "assistant") and said.strip():
-            utterances.append(Utterance("user" if role == "user" else "assistant", said, chain[index]))
-    return ArchivedTurn(
-        link=chain[stop - 1],
-        parent=parent,
-        session=session,
-        number=number,
-        at=at,
-        messages=packed(messages[start:stop]),
-        utterances=tuple(utterances),
-    )
-
-
-def complete(messages: Sequence[Message]) -> list[tuple[int, int]]:
-    """Returns the complete turns, as ranges of messages: each begins with a user message, the first one with everything
-    before it, and the last one ends with an answer that calls no tool."""
-    starts = [index for index, said in enumerate(messages) if said.role == "user"]
-    if not starts:
-        return []
-    starts[0] = 0
-    stops = [*starts[1:], len(messages)]
-    found = list(zip(starts, stops, strict=True))
-    if messages[-1].role != "assistant" or messages[-1].calls_tools:
-        found.pop()
-    return found
-
-
-def _begun(messages: Sequence[Message], chain: Sequence[bytes], start: int, root: bytes) -> tuple[int, bytes]:
-    """Returns the first message of a turn, and the link of the message before it."""
-    if start or not root:
-        return start, chain[start - 1] if start else b""
-    return next((index for index, said in enumerate(messages) if said.role == "user"), 0), root
-
-
-def open_turn(messages: Sequence[Message], chain: Sequence[bytes], root: bytes = b"") -> OpenTurn | None:
-    """Returns the last turn if it ends with calls, else None. `root`: as for `archived`."""
-    if not messages or not messages[-1].tool_calls:
-        return None
-    asked = [index for index, said in enumerate(messages) if said.role == "user"]
-    start, parent = _begun(messages, chain, asked[-1] if len(asked) > 1 else 0, root)
-    return OpenTurn(tuple(messages[start:]), parent)
-
-
-def up_to_calls(messages: Sequence[Message], ids: Collection[str]) -> tuple[Message, ...]:
-    """Returns the messages of a turn up to the last answer that made exactly the calls with these ids; () if none
-    did."""
-    for index in range(len(messages) - 1, -1, -1):
-        made = [call.id for call in messages[index].tool_calls]
-        if made and sorted(made) == sorted(ids):
-            return tuple(messages[: index + 1])
-    return ()
-
-
-# --- our blocks ------------------------------------------------------------------------------------------------------
-
-_HEAD = "<memory>\n{}\n</memory>"
-_RECALLED = "<recalled>\n{}\n</recalled>"
-FACTS_TITLE = "What the user has stated:"
-SUMMARIES_TITLE = "Earlier parts of this conversation:"
-DESK_TITLE = "Your own memory:"
-RECALLED_TITLE = "Earlier user messages that may matter now, by turn:"
-STATUS_TITLES: Mapping[Language, str] = {"en": "Status of your memory:", "es": "Estado de tu memoria:"}
-# A block of ours is recognised with its title, since others use tags of these names, too (`#include <memory>`), and
-# removed with the line ends that separate it from the text after it or, in a system message, before it.
-_TITLES = "|".join((FACTS_TITLE, SUMMARIES_TITLE, DESK_TITLE, *STATUS_TITLES.values()))
-_OURS = rf"<memory>\n(?:{_TITLES})\n.*?\n</memory>|<recalled>\n{RECALLED_TITLE}\n.*?\n</recalled>"
-_ANY_OF_OURS = re.compile(rf"\n\n(?:{_OURS})\Z|(?:{_OURS})\n?\n?", re.DOTALL)
-# A tag that would end a block, or that a model could take for its end.
-_ENDS = re.compile(r"<(\s*/\s*(?:memory|recalled)\s*)>", re.IGNORECASE)
-
-
-def memory_head(facts: str, summaries: Sequence[str], desk: str = "") -> str:
-    """Renders the memory head from rendered facts and summaries; "" if there are none. `desk`: what the model keeps
-    itself, before them."""
-    parts = [f"{DESK_TITLE}\n{desk}\n"] if desk else []
-    if facts:
-        parts.append(f"{FACTS_TITLE}\n{facts}")
-    if summaries:
-        parts.append("\n".join((SUMMARIES_TITLE, *summaries)))
-    return _HEAD.format(quoted("\n".join(parts))) if parts else ""
-
-
-def status_block(status: str, language: Language) -> str:
-    """Renders the dashboard: the model's own memory, measured."""
-    return _HEAD.format(f"{STATUS_TITLES[language]}\n{quoted(status)}")
-
-
-def without_summaries(head: str) -> str:
-    """Returns the head without its summaries, byte for byte; "" if nothing else is in it."""
-    facts, title, _ = head.partition(f"\n{SUMMARIES_TITLE}\n")
-    if not title:
-        return head
-    return f"{facts}\n</memory>" if facts.startswith((f"<memory>\n{FACTS_TITLE}", f"<memory>\n{DESK_TITLE}")) else ""
-
-
-def volatile_block(facts: str, excerpts: Sequence[Excerpt], *, now: float, session: str) -> str:
-    """Renders the volatile block: facts, and excerpts in the order of time; "" if there are none."""
-    blocks = [memory_head(facts, ())] if facts else []
-    if excerpts:
-        lines = "\n".join((RECALLED_TITLE, *excerpt_lines(excerpts, now=now, session=session)))
-        blocks.append(_RECALLED.format(quoted(lines)))
-    return "\n".join(blocks)
-
-
-def excerpt_lines(excerpts: Sequence[Excerpt], *, now: float, session: str) -> Iterator[str]:
-    """Yields a line for each excerpt, and headings where another day or conversation begins. Excerpts are short, so
-    only lines that are not the user's name the speaker."""
-    before = _place(now, is_other=False)
-    for excerpt in excerpts:
-        place = _place(excerpt.at, is_other=excerpt.session != session)
-        if place != before:
-            yield f"[{place}]"
-            before = place
-        who = "" if excerpt.role == "user" else f" {excerpt.role}"
-        yield f"{excerpt.turn}{who}: {excerpt.text}"
-
-
-@lru_cache(1_000)
-def _place(at: float, *, is_other: bool) -> str:
-    day = datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d")
-    return f"{day}, another conversation" if is_other else day
-
-
-def quoted(said: str) -> str:
-    """Returns `said` as it may stand in a block: verbatim, except that no tag in it can end the block."""
-    return _ENDS.sub("\u2039\\1\u203a", said) if "<" in said else said
-
-
-def without_ours(text: str) -> str:
-    """Returns `text` without our blocks, which clients may send back, and otherwise unchanged."""
-    return _ANY_OF_OURS.sub("", text) if "</" in text else text
-
-
-def ours(text: str) -> tuple[str, ...]:
-    """Returns our blocks in `text`."""
-    return tuple(found[0].strip() for found in _ANY_OF_OURS.finditer(text)) if "</" in text else ()

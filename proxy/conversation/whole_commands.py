@@ -14,7 +14,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, cast
 
-from proxy.conversation.progress import archived, without_ours
+from proxy.conversation.blocks import without_ours
+from proxy.conversation.turns import archived
 from proxy.protocol.chat import INSTRUCTIONS
 from proxy.protocol.message import unpacked
 from proxy.types import ArchivedTurn, Identity, Message

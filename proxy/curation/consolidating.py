@@ -21,8 +21,8 @@ from proxy.curation.operations import LONGEST_VALUE, SHOWN, domain_of
 from proxy.language.values import normal
 from proxy.memory.ending import ended_by
 from proxy.memory.facts import free_key, sayable
+from proxy.memory.likeness import ComparedValues
 from proxy.memory.same_fact import nominated, same_fact
-from proxy.memory.superseding import ComparedValues
 from proxy.types import SELF_CORRECTION, Fact, Statement
 from proxy.types.curation import Job, OutcomeLine
 

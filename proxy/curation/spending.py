@@ -15,7 +15,8 @@ from proxy.config.memory import MemoryModel as Settings
 from proxy.curation.asking import Question
 from proxy.curation.looking import session_of
 from proxy.curation.model import MemoryModel, Reply
-from proxy.storage.base import Accounts, StorageError
+from proxy.storage.accounts import Accounts
+from proxy.storage.base import StorageError
 from proxy.storage.erasures import base_of
 from proxy.storage.jobs import DAY, SHARE_DAYS, JobStore
 from proxy.tasks import Tasks

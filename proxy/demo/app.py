@@ -33,6 +33,7 @@ CHAT_MODELS = (
     remembering.MODEL,
     agent.MODEL,
     "gpt-4o-mini",
+    "gpt-6-luna",
     "kimi-k2.6",
     "deepseek-v4-flash",
     "mistral-small-latest",

@@ -27,7 +27,8 @@ from proxy.config import load
 from proxy.demo.app import create_app
 from proxy.demo.bill import PRICE, table
 from proxy.demo.index import POLL_SECONDS, Index
-from proxy.demo.show import CONVERSATION, Ask, play, talk
+from proxy.demo.show import CONVERSATION, Ask, counted, play, talk
+from proxy.replay.progress import Progress
 from proxy.tokens import load_tokenizer
 
 PROXIES = 4
@@ -111,10 +112,14 @@ async def _show(turns: Sequence[Ask], folder: Path, database: str, redis: str | 
             for port in ports
         ]
         await asyncio.gather(*map(_ready, clients))
-        print(f"Playing {len(turns)} turns, once straight to the upstream and once through {PROXIES} proxies …\n")
-        direct = await play(turns, url, "sk-demo-direct")
+        print(
+            f"Playing {len(turns)} turns, once straight to the upstream and once through {PROXIES} proxies …\n",
+            flush=True,
+        )
+        done = counted(Progress(sys.stderr), 2 * len(turns))
+        direct = await play(turns, url, "sk-demo-direct", told=done)
         anyone, index = AnyOf(ports), Index(clients)
-        proxied = await play(turns, f"http://127.0.0.1:{ports[0]}/v1", "sk-demo-proxied", index, anyone)
+        proxied = await play(turns, f"http://127.0.0.1:{ports[0]}/v1", "sk-demo-proxied", index, anyone, told=done)
         print(table(direct, proxied))
         print(f"\nrequests by proxy: {', '.join(map(str, anyone.counts.values()))}")
         print(told(await index.numbers("olvido_context_reads_total", "result")))

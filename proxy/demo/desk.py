@@ -2,8 +2,9 @@
 within a limit of 16,000 tokens, and the same with memory's tools; prints what each has cost, and what it did."""
 
 import asyncio
+import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
@@ -21,7 +22,9 @@ from proxy.demo import agent
 from proxy.demo.app import create_app
 from proxy.demo.bill import PRICE, Bill, laid_out
 from proxy.demo.helped import COLUMNS
+from proxy.demo.show import counted
 from proxy.protocol.answers import find_usage
+from proxy.replay.progress import Progress
 from proxy.tokens import load_tokenizer
 
 LIMIT = 16_000
@@ -56,8 +59,9 @@ def config(folder: Path, upstream_url: str, *, tools: bool) -> Config:
     return Config.model_validate({**sections, "memory": memory, "upstreams": [limited]})
 
 
-async def play(base_url: str, key: str, session: str = "demo") -> Run:
-    """Plays the agent's client: runs the tool that it is asked for, and asks for a seal now and then."""
+async def play(base_url: str, key: str, session: str = "demo", told: Callable[[], object] = lambda: None) -> Run:
+    """Plays the agent's client: runs the tool that it is asked for, and asks for a seal now and then. `told`: called
+    once each part is read."""
     run = Run()
     history: list[Mapping[str, Any]] = [{"role": "system", "content": SYSTEM}, {"role": "user", "content": agent.TASK}]
     questions = dict(agent.QUESTIONS)
@@ -71,6 +75,8 @@ async def play(base_url: str, key: str, session: str = "demo") -> Run:
             for call in calls:
                 run.names.add(call["function"]["name"])
                 number = msgspec.json.decode(call["function"]["arguments"])["number"]
+                if number > read:
+                    told()
                 read = max(read, number)
                 history.append({"role": "tool", "tool_call_id": call["id"], "content": agent.part(number)})
             if not calls:
@@ -104,19 +110,19 @@ def run() -> int:
         asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner,
         suppress(KeyboardInterrupt),
     ):
-        print(f"An agent reads {agent.STEPS} parts of a log, three times …\n")
+        print(f"An agent reads {agent.STEPS} parts of a log, three times …\n", flush=True)
         print(runner.run(_show(Path(folder))))
     return 0
 
 
 async def _show(folder: Path) -> str:
-    direct, plain, managed, calls = await plays(folder)
+    direct, plain, managed, calls = await plays(folder, counted(Progress(sys.stderr), 3 * agent.STEPS))
     return f"{table(direct, plain, managed)}\n\n{told(managed, calls)}"
 
 
-async def plays(folder: Path) -> tuple[Run, Run, Run, Mapping[str, int]]:
+async def plays(folder: Path, told: Callable[[], object] = lambda: None) -> tuple[Run, Run, Run, Mapping[str, int]]:
     """Plays the agent straight to the upstream, through the proxy, and through the proxy with tools. Returns these
-    plays, and how often each of memory's tools was called."""
+    plays, and how often each of memory's tools was called. `told`: called once a part is read."""
     usual = load(None, {}, port=0)  # any free port of this machine
     upstream = proxy_server.listen(usual)
     upstream_url = proxy_server.base_url(upstream)
@@ -129,9 +135,10 @@ async def plays(folder: Path) -> tuple[Run, Run, Run, Mapping[str, int]]:
     async with asyncio.TaskGroup() as group:
         for server, sock in servers:
             group.create_task(server.serve(sockets=[sock]))
-        direct = await play(upstream_url, "sk-demo-direct")
+        direct = await play(upstream_url, "sk-demo-direct", told=told)
         urls = [proxy_server.base_url(front) for front in fronts]
-        plain, managed = await play(urls[0], "sk-demo-plain"), await play(urls[1], "sk-demo-agent")
+        plain = await play(urls[0], "sk-demo-plain", told=told)
+        managed = await play(urls[1], "sk-demo-agent", told=told)
         calls = await _calls(proxy_server.base_url(fronts[1]).removesuffix("/v1"))
         for server, _ in servers:
             server.should_exit = True

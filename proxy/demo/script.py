@@ -28,15 +28,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import msgspec
 import yaml
 
-from proxy.conversation.progress import ours, without_ours
+from proxy.conversation.blocks import ours, without_ours
 from proxy.demo import remembering
-
-Language: TypeAlias = Literal["es", "en"]
+from proxy.types import Language
 
 _PHRASES: Mapping[str, Any] = yaml.safe_load(Path(__file__).with_name("phrases.yaml").read_text(encoding="utf-8"))
 

@@ -14,10 +14,11 @@ files of talk/, a record a turn, apart by a blank line; a line without a sign (`
 import asyncio
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import cache, lru_cache
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,7 @@ from proxy.demo.helped import helped
 from proxy.demo.index import Index
 from proxy.demo.speaking import answered, asked
 from proxy.protocol.answers import find_usage
+from proxy.replay.progress import Progress
 from proxy.tokens import load_tokenizer
 from proxy.types import ApiName
 
@@ -116,6 +118,10 @@ async def _show(turns: Sequence[Ask], port: int, folder: Path, *, stay: bool, ap
         upstream.close()
         print(f"olvido demo: cannot listen on port {port}: {error.strerror}; try --port 0", file=sys.stderr)
         return 1
+    in_api = "" if api == "chat" else f" in {api.capitalize()}"
+    print(
+        f"Playing {len(turns)} turns{in_api}, once straight to the upstream and once through the proxy …\n", flush=True
+    )
     tokenizer = await asyncio.to_thread(load_tokenizer)
     written = {ask.text: ask.answer for ask in talk() if ask.answer}
     demo = create_app(lru_cache(4_096)(tokenizer.encode_ordinary), written)
@@ -124,15 +130,22 @@ async def _show(turns: Sequence[Ask], port: int, folder: Path, *, stay: bool, ap
         for server, sock in servers:
             group.create_task(server.serve(sockets=[sock]))
         proxy_url = proxy_server.base_url(front)
-        print(f"Playing {len(turns)} turns, once straight to the upstream and once through the proxy …\n")
-        direct = await play(turns, upstream_url, "sk-demo-direct")
+        progress = Progress(sys.stderr)
+        told = counted(progress, 2 * len(turns))
+        direct = await play(turns, upstream_url, "sk-demo-direct", told=told)
         async with httpx.AsyncClient(base_url=proxy_url.removesuffix("/v1"), trust_env=False, timeout=60) as client:
             index = Index([client])
-            proxied = await play(turns, proxy_url, "sk-demo-proxied", index, api=api)
-            print(f"{growth(direct.marks, proxied.marks)}\n\n{table(direct, proxied)}\n")
-            print(f"{await reworded(client, MODEL, index.entries)}\n")
-            print(f"{await helped(client, MODEL, index.settled)}\n")
-            print(await edited(client, MODEL, config.memory.files.path if config.memory.files else folder))
+            proxied = await play(turns, proxy_url, "sk-demo-proxied", index, api=api, told=told)
+            print(f"{growth(direct.marks, proxied.marks)}\n\n{table(direct, proxied)}\n", flush=True)
+            with progress.saying("asking in other words"):
+                besides = await reworded(client, MODEL, index.entries)
+            print(f"{besides}\n", flush=True)
+            with progress.saying("memory's model reads two conversations"):
+                besides = await helped(client, MODEL, index.settled)
+            print(f"{besides}\n", flush=True)
+            with progress.saying("editing a line of MEMORY.md"):
+                besides = await edited(client, MODEL, config.memory.files.path if config.memory.files else folder)
+            print(besides, flush=True)
         if stay:
             print(invitation(proxy_url, folder / "memory"), flush=True)
         else:
@@ -157,9 +170,10 @@ async def play(
     index: Index | None = None,
     transport: httpx.AsyncBaseTransport | None = None,
     api: ApiName = "chat",
+    told: Callable[[], object] = lambda: None,
 ) -> Bill:
     """Plays the conversation, and returns what it cost. `index`: of the proxy that it is played through; None: straight
-    to the upstream. `api`: that it is had in."""
+    to the upstream. `api`: that it is had in. `told`: called after each turn."""
     bill = Bill()
     if index:
         await index.warm()
@@ -178,7 +192,22 @@ async def play(
             if number in MARKS or number == len(turns):
                 bill.recalled = await index.recalled() if index else 0
                 bill.mark(number)
+            told()
     return bill
+
+
+def counted(progress: Progress, of: int) -> Callable[[], object]:
+    """Returns a function that tells `progress`, each time it is called, that one more of `of` is done. It tells no time
+    that is left: what goes straight to the upstream takes a fraction of the rest."""
+    numbers = count(1)
+
+    def told() -> None:
+        if (number := next(numbers)) < of:
+            progress.say(f"{number} of {of}")
+        else:
+            progress(of, of)
+
+    return told
 
 
 async def _turn(

@@ -12,6 +12,7 @@ running.py     who runs the tools in an answer: the interface that the loop call
 
 schemas.py     the eight tools as they are offered
 tools.py       their calls, read: typed orders
+memory_tool.py Anthropic's memory tool in their place: its commands, read, and what they do to a text
 sentences.py   their answers to the model
 wishes.py      prunes and summaries, checked: marks
 protecting.py  messages that stay whatever the model wishes

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from proxy.conversation.progress import status_block
+from proxy.conversation.blocks import status_block
 from proxy.desk.planned import View
 from proxy.desk.protecting import protected, steps
 from proxy.desk.repeated import call_key

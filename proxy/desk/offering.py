@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 
-from proxy.desk.schemas import NAMES, offered_names
+from proxy.desk.schemas import MEMORY, MEMORY_OFFER, NAMES, offered_names
 from proxy.protocol.dialects import Dialect
 from proxy.types import ChatRequest
 from proxy.types.desk import Offered
@@ -23,13 +23,16 @@ def offerable(request: ChatRequest, dialect: Dialect) -> bool:
     return is_free and is_one_text and not has_legacy and not goes_on and is_within
 
 
-def offer(request: ChatRequest, language: str, before: Offered | None) -> Offered:
+def offer(request: ChatRequest, language: str, before: Offered | None, *, has_memory: bool = False) -> Offered:
     """Returns the tools as they are offered in this request, if they are: as in the offer `before`, unless a tool of
-    the client's has taken one of the names since."""
+    the client's has taken one of the names since. `has_memory`: the provider has a memory tool, which is offered in
+    their place unless the client has one of that name."""
     taken = request.tool_names
-    if before is not None and _is_free(before.names, taken):
+    is_memory = has_memory and MEMORY not in taken
+    if before is not None and (before.names == MEMORY_OFFER) == is_memory and _is_free(before.names, taken):
         return before
-    return Offered(before.language if before is not None else language, offered_names(taken), "")
+    names = MEMORY_OFFER if is_memory else offered_names(taken)
+    return Offered(before.language if before is not None else language, names, "")
 
 
 def _is_free(names: Collection[str], taken: Collection[str | None]) -> bool:

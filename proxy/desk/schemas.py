@@ -1,4 +1,5 @@
-"""The eight tools as they are offered: names, descriptions, JSON Schemas of their arguments.
+"""The eight tools as they are offered: names, descriptions, JSON Schemas of their arguments; and the memory tool that
+Anthropic's models know, which is offered in their place where the provider has it.
 
 They are part of every prompt from the offer on, so they are short, and equal to the byte for a session.
 """
@@ -6,7 +7,7 @@ They are part of every prompt from the offer on, so they are short, and equal to
 from collections.abc import Collection, Mapping
 from functools import lru_cache
 from types import MappingProxyType
-from typing import get_args
+from typing import Final, get_args
 
 from proxy.protocol.chat import function_tool
 from proxy.types import Json, Language
@@ -15,6 +16,8 @@ from proxy.types.desk import SectionName, ToolName
 SUFFIX = "_memory"  # of a tool's name where the client has a tool of that name
 SECTIONS: tuple[SectionName, ...] = get_args(SectionName)
 NAMES: tuple[ToolName, ...] = tuple(sorted(get_args(ToolName)))
+MEMORY: Final = "memory"
+MEMORY_OFFER = (MEMORY,)  # names of an offer of the memory tool
 
 _INTEGER: Mapping[str, Json] = {"type": "integer"}
 _STRING: Mapping[str, Json] = {"type": "string"}
@@ -76,12 +79,34 @@ def _free(name: str, taken: Collection[str | None]) -> str:
 @lru_cache(64)
 def definitions(language: Language, names: tuple[str, ...]) -> tuple[Json, ...]:
     """Returns the definitions of all tools under these names, sorted by name."""
+    if names == MEMORY_OFFER:
+        return (_MEMORY_TOOL,)
     told = _DESCRIPTIONS[language]
     made = {
         offered: function_tool(offered, told[name], _schema(_ARGUMENTS[name]))
         for name, offered in zip(NAMES, names, strict=True)
     }
     return tuple(made[offered] for offered in sorted(made))
+
+
+# The provider has a schema of its own: this one is counted in its place, and sent where an upstream has none.
+_MEMORY_TOOL = function_tool(
+    MEMORY,
+    "Keep what you learn in Markdown files of the folder /memories, which outlasts this session. View it before "
+    "anything else; record progress as you go, since your context may be reset at any moment. Commands: view (a file "
+    "or the folder), create, str_replace, insert (behind a line), delete, rename.",
+    {
+        "type": "object",
+        "properties": {
+            "command": {"type": "string", "enum": ["view", "create", "str_replace", "insert", "delete", "rename"]},
+            **dict.fromkeys(("path", "file_text", "old_str", "new_str", "insert_text"), _STRING),
+            "insert_line": _INTEGER,
+            "view_range": {"type": "array", "items": _INTEGER},
+            **dict.fromkeys(("old_path", "new_path"), _STRING),
+        },
+        "required": ["command"],
+    },
+)
 
 
 def _schema(properties: Mapping[str, Json]) -> Json:

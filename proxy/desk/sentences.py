@@ -33,6 +33,9 @@ _TEXTS: Mapping[Language, Mapping[str, str]] = MappingProxyType(
             "bad-name": "File names are letters a-z, digits, - and _, and end in .md, without folders: notes.md.",
             "bad-section": "There is no such section. Sections: {about}.",
             "reserved": "{about} is not yours to write. Choose another name, or use edit_section or remember.",
+            "bad-path": "{about} is no file of yours: files are /memories/NAME.md, a name of letters a-z, digits, - "
+            "and _, without further folders. Some names are reserved: memory.md, identity.md, dates.",
+            "bad-command": "There is no such command. Commands: {about}.",
             "unknown-tool": "There is no such tool.",
             "unknown-id": "There is no message {id} in this session. Ids go from 1 to {last}.",
             "newest": "Message {id} belongs to the newest step or is the newest question: it stays.",
@@ -79,6 +82,9 @@ _TEXTS: Mapping[Language, Mapping[str, str]] = MappingProxyType(
             "notas.md.",
             "bad-section": "No existe esa sección. Secciones: {about}.",
             "reserved": "{about} no es tuyo. Elige otro nombre, o usa edit_section o remember.",
+            "bad-path": "{about} no es un archivo tuyo: los archivos son /memories/NOMBRE.md, un nombre de letras a-z, "
+            "cifras, - y _, sin más carpetas. Hay nombres reservados: memory.md, identity.md, fechas.",
+            "bad-command": "No existe ese comando. Comandos: {about}.",
             "unknown-tool": "No existe esa herramienta.",
             "unknown-id": "No hay ningún mensaje {id} en esta sesión. Los ids van de 1 a {last}.",
             "newest": "El mensaje {id} es del último paso o es la última pregunta: se queda.",

@@ -5,7 +5,7 @@ messages, the texts that are put back into prompts (hidden exchanges, dashboards
 edits.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import blake2b
@@ -15,6 +15,7 @@ import msgspec
 from proxy.protocol.chat import LINK_BYTES, links_after
 from proxy.protocol.dialects import GENERIC, violations
 from proxy.protocol.message import message_of
+from proxy.protocol.messages.blocks import in_span
 from proxy.types import Message
 from proxy.types.desk import (
     Applied,
@@ -212,9 +213,11 @@ class _Fold:
                 self.reset, self.undone = number, undone
 
     def _hide(self, hidden: Hidden, at: float) -> None:
-        before = _parsed(hidden.before)
+        spans = hidden.spans or (b"",) * (len(hidden.before) + 1)
+        before = _parsed(hidden.before, spans)
         after_ = _parsed(hidden.after)
-        instead = message_of(hidden.instead) if hidden.instead else None
+        given = _parsed([hidden.instead] if hidden.instead else [], spans[-1:])
+        instead = given[0] if given else None
         if before is None or after_ is None or (hidden.instead and instead is None):
             return
         links = links_after(hidden.link, before)
@@ -232,9 +235,15 @@ def key_of(link: bytes, said: Message) -> bytes:
     return blake2b(link + said.raw, digest_size=LINK_BYTES).digest()
 
 
-def _parsed(raws: Collection[bytes]) -> tuple[Message, ...] | None:
-    found = tuple(said for raw in raws if (said := message_of(raw)) is not None)
-    return found if len(found) == len(raws) else None
+def _parsed(raws: Sequence[bytes], spans: Sequence[bytes] = ()) -> tuple[Message, ...] | None:
+    """Returns the messages of these bytes, in those of another API where they have some; None if one is none."""
+    found = [said for raw in raws if (said := message_of(raw)) is not None]
+    if len(found) < len(raws):
+        return None
+    try:
+        return tuple([in_span(said, span) for said, span in zip(found, spans or [b""] * len(found), strict=False)])
+    except ValueError:
+        return None
 
 
 def _is_sound(exchange: HiddenExchange) -> bool:

@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias
 
 import msgspec
 
-from proxy.desk.schemas import NAMES, SECTIONS
+from proxy.desk.schemas import MEMORY, MEMORY_OFFER, NAMES, SECTIONS
 from proxy.types.desk import SectionName, ToolName
 
 MOST_IDS = 2_000  # of a call
@@ -31,6 +31,8 @@ Reason = Literal[
     "bad-name",  # of a file
     "bad-section",
     "reserved",  # a file that is not the model's to write
+    "bad-path",  # of the memory tool
+    "bad-command",
 ]
 
 _FILE = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}\.md")
@@ -119,8 +121,11 @@ def read(name: ToolName, arguments: str | None) -> Order:
     return made(_given(wanted, arguments))
 
 
-def named(offered: str, names: tuple[str, ...]) -> ToolName | None:
-    """Returns the tool that is offered under a name; None if none is. `names`: all, in the order of `NAMES`."""
+def named(offered: str, names: tuple[str, ...]) -> ToolName | Literal["memory"] | None:
+    """Returns the tool that is offered under a name; None if none is. `names`: all, in the order of `NAMES`, or the
+    memory tool's."""
+    if names == MEMORY_OFFER:
+        return MEMORY if offered == MEMORY else None
     return next((name for name, given in zip(NAMES, names, strict=True) if given == offered), None)
 
 

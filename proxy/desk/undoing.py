@@ -39,12 +39,14 @@ def standing(events: Iterable[DeskEvent]) -> list[Edit]:
 
 def undo(edits: Sequence[Edit], texts: Mapping[str, str]) -> Undo:
     """Returns what undoes `edits`, the newest first. `texts`: the documents as they are now, by name; one that is not
-    there was removed, and stays so."""
-    documents = {edit.name: texts[edit.name] for edit in edits if edit.version and edit.name in texts}
+    there was removed, and stays so, unless it was the newest edit that removed it."""
+    newest = {edit.name: edit for edit in reversed(edits)}
+    known = {name for name, edit in newest.items() if name in texts or not edit.after}
+    documents = {edit.name: texts.get(edit.name, "") for edit in edits if edit.version and edit.name in known}
     facts: list[tuple[str, bool]] = []
     for edit in edits:
         if edit.fact:
             facts.append((edit.fact, edit.tool == "forget"))
         elif edit.name in documents:
             documents[edit.name] = merged(edit.after, edit.before, documents[edit.name])
-    return Undo({name: text for name, text in documents.items() if text != texts[name]}, tuple(facts))
+    return Undo({name: text for name, text in documents.items() if text != texts.get(name, "")}, tuple(facts))

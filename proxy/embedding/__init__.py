@@ -1,7 +1,8 @@
 """Embeddings: texts to vectors, for everything that compares meanings. Here is what the rest of the proxy sees of them:
 `Embedder`, the embedder that is off, the errors, and the checks that every vector passes.
 
-    service.py       opens the configured embedder: warming up, cache, batches, checks, state, around any engine
+    service.py       opens the configured embedder: warming up, cache, checks, state, around any engine
+    batching.py      for it: texts of several callers in one run
     engines.py       a model that runs here: onnxruntime and tokenizers; an OpenAI-compatible /v1/embeddings
     exported.py      the identity of a local model, the check of a packaged one's sha256, and its export on disk
 

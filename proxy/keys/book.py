@@ -8,15 +8,14 @@ is away, what is known goes on to hold.
 import logging
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from hashlib import blake2b
 
 from proxy.config import Config, key_hash
 from proxy.errors import Conflict
 from proxy.keys.making import hash_of, made, new_key, tenant_of
-from proxy.storage.base import StorageError
 from proxy.storage.keys import KeyStore, Version
-from proxy.tasks import Repeating, Tasks
+from proxy.storage.looking import Looking
+from proxy.tasks import Tasks
 from proxy.types.keys import ApiKey, Limits, TenantName
 
 log = logging.getLogger(__name__)
@@ -54,7 +53,7 @@ class KeyBook:
         self._by_tenant: Mapping[str, ApiKey] = {}
         self.limits_any = False  # some key has a limit
         self._used: dict[str, float] = {}
-        self._looking: Repeating | None = None
+        self._looking = Looking(self.look, LOOK, "keys")
         self._fill(())
 
     # --- whose a request is ---
@@ -145,19 +144,12 @@ class KeyBook:
 
     def start(self, tasks: Tasks) -> None:
         """Begins to look, where others may change keys."""
-        if self._store is not None and self._looking is None:
-            self._looking = Repeating(tasks, self._look_again, LOOK, "keys")
-            self._looking.start()
+        if self._store is not None:
+            self._looking.start(tasks)
 
     def stop(self) -> None:
         """Ends it."""
-        if self._looking is not None:
-            self._looking.stop()
-            self._looking = None
-
-    async def _look_again(self) -> None:
-        with suppress(StorageError):  # which whoever writes and reads tells
-            await self.look()
+        self._looking.stop()
 
     def _fill(self, created: Sequence[ApiKey]) -> None:
         self._created = created

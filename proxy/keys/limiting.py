@@ -15,7 +15,8 @@ from proxy.keys.book import KeyBook
 from proxy.keys.limits import Refusal, Standing, decide, standing
 from proxy.keys.spending import DAY, Spent, days_of
 from proxy.lru import Lru
-from proxy.storage.base import Accounts, StorageError
+from proxy.storage.accounts import Accounts
+from proxy.storage.base import StorageError
 from proxy.storage.keys import KeyStore
 from proxy.storage.shared import Counters
 from proxy.tasks import within
@@ -175,6 +176,10 @@ def refused(refusal: Refusal, whose: Whose, room: Standing) -> TooMany | OutOfQu
             f"You exceeded the quota of {who}: ${refusal.limit:g} per {per}, of which ${refusal.used:.4f} is used. It "
             f"begins anew in {_long(refusal.wait)}."
         )
+        if refusal.used < refusal.limit:
+            text += (
+                f" This request may cost ${refusal.asked:.4f}: a shorter one, or a smaller max_tokens, may still pass."
+            )
         return OutOfQuota(text, headers=headers)
     text = (
         f"Rate limit reached for {who} on {unit} per {per}: Limit {refusal.limit:,.0f}, Used {refusal.used:,.0f}, "

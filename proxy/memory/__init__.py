@@ -2,8 +2,11 @@
 
 Storage and background work:
 
-    library.py        the memory of all scopes, cached over storage
-    shelf.py          the memory of one scope, and the reading of a request for what is new to it
+    library.py        the memory of all scopes, cached over storage; forgetting
+    indexing.py       for it: how the index of a scope is read, and stored
+    states.py         for it: the states of conversations
+    shelf.py          the memory of one scope
+    ingesting.py      the reading of an answered request for what is new to it
     shelving.py       the memory of a large scope as bytes, for processes that have not served it yet
     beside.py         turns that are not in the archive, but in files
     watching.py       observers of what happens to a memory; the source of what is in files
@@ -25,13 +28,19 @@ Facts, from a user message to a prompt:
     extract.py        from a message to statements, one per fact
     signals.py        patterns of phrases that signal facts, and the analysis of a statement: holder, topic, values
     ending.py         models of whether a newer statement ends an older one, or one in between by a return
-    superseding.py    the rules for that; a statement as it is compared with others; similarity
+    ending_features.py  what they go by; trees.py: how their trees are read
+    superseding.py    the rules for that
+    likeness.py       statements as they are compared with others; similarity by shared words
     alike.py          the facts of a scope by their words: the nearest to a value, and whether one says the same
-    facts.py          learning, confirming, superseding and ageing of facts, and merging of groups
+    facts.py          learning, confirming and superseding of facts
+    ageing.py         their ageing: status, and what comes next
+    reuniting.py      groups of facts that were learnt apart, merged
     kinds.py          the kinds of needs that a fact answers
     current.py        the facts that are valid now, as questions are compared with all of them at once; their lines
     choosing.py       those that go into a prompt, those that answer by themselves
-    edits.py          facts in the hands of people: edits, merging from another place, export, a table
+    edits.py          facts in the hands of people: added, changed, deleted, restored
+    interchange.py    facts from and for another place: lines of JSON, merged
+    showing.py        facts as people read them: JSON, a table
     deriving.py       domain and key of a fact that a person writes down
     sources.py        where a fact comes from: the messages that said it
 

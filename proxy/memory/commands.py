@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import chain, pairwise
 
-from proxy.conversation.progress import without_ours
+from proxy.conversation.blocks import without_ours
 from proxy.language.phrases import expression, prefix_tree
 from proxy.language.tables import union
 from proxy.language.values import normal

@@ -13,7 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from proxy.memory import kinds
-from proxy.memory.facts import Decay, later, sayable, status
+from proxy.memory.ageing import Decay, status
+from proxy.memory.facts import later, sayable
 from proxy.memory.predictions import KINDS
 from proxy.types.memory import Fact
 

@@ -9,23 +9,19 @@ Nothing is random or downloaded. What was stated between a fact and the return t
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
-from itertools import chain, compress, repeat
+from itertools import chain, compress
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from proxy.linear import LinearModel, feature, hashed, load_models, sigmoid
-from proxy.memory.signals import SINGLE, Analysis, analyse
+from proxy.memory.ending_features import pairs
+from proxy.memory.likeness import Compared, ComparedValues
+from proxy.memory.signals import Analysis, analyse
 from proxy.memory.superseding import (
     ONE_VALUE,
-    TOPICS_TOLD,
-    Compared,
-    ComparedValues,
-    cosines,
     goes_back,
     is_of_one_thing,
     is_of_other,
@@ -37,6 +33,7 @@ from proxy.memory.superseding import (
     says_more,
 )
 from proxy.memory.tokens import letters, tokens, word_pairs, word_triples, words
+from proxy.memory.trees import Trees
 from proxy.types.memory import Fact
 
 FILE = Path(__file__).with_name("ending.npz")
@@ -55,12 +52,8 @@ OF_LIKELIEST = 0.5  # least share of the largest probability for a doubt: mostly
 # twenty facts that hold.
 ALIKE, MAY_END_ANY = 0.4, 0.4
 COMPARED = 48  # older statements that are compared in full, the most similar ones
-_NEVER_BEFORE = 0.0  # similarity of the second best where there is none
-
-_ALL = 255  # a set of all leaves of a tree
 
 Verdict = Literal["ended", "doubted", "holds"]
-Floats = npt.NDArray[np.float64]
 
 
 def ended_by(new: Compared, older: Sequence[Compared], values: ComparedValues) -> dict[int, Verdict]:
@@ -195,158 +188,11 @@ def in_between(facts: Iterable[Fact], new: Compared, before: Sequence[Fact], val
     return []
 
 
-# --- two statements --------------------------------------------------------------------------------------------------
-
-
-def pairs(new: Compared, older: Sequence[Compared], changes: float, rated: Sequence[bool] | None = None) -> Floats:
-    """Returns the features of `new` with each of `older`, or with those of them that are `rated`, one row each.
-    `changes`: the probability that `new` reports a change."""
-    # Similarities by topics, words and letters; and by how much each is more than that to any other of `older`.
-    by_topics = cosines(np.array([old.topics for old in older]), new.topics).tolist()
-    likes = [
-        (near, len(new.terms & old.terms), _likeness(new, old)) for near, old in zip(by_topics, older, strict=True)
-    ]
-    leads = zip(*map(_leads, zip(*likes, strict=True)), strict=True)
-    found = [
-        each
-        for each, is_rated in zip(zip(older, likes, leads, strict=True), rated or repeat(True), strict=False)
-        if is_rated
-    ]
-    rows = np.empty((len(found), len(_COLUMNS)))
-    first, rest = new.numbers[:_BEFORE_SIGNALS], new.numbers[_BEFORE_SIGNALS:]
-    rows[:, _OF_NEW] = (changes, *first, new.said.replacing, new.said.returns, *rest)
-    rows[:, _OF_OLD] = np.reshape([old.numbers for old, _, _ in found], (-1, len(_OF_OLD)))
-    rows[:, _OF_BOTH] = np.reshape([(*_pair(new, old, *like), *lead) for old, like, lead in found], (-1, len(_OF_BOTH)))
-    return rows
-
-
-# The features of two statements: "n", of the new one alone; "o", of the older one; "b", of both.
-_COLUMNS = (
-    "nbbbbbbbbbno"  # whether it replaces it, and words
-    "bbnononobbbb"  # holders and names
-    "bbbbbbbbbbbb"  # values and slots
-    "nnnonono"  # what their words signal
-    f"bno{'n' * TOPICS_TOLD}{'o' * TOPICS_TOLD}bbb"  # topics; by how much they are more alike than any others
-)
-_OF_NEW, _OF_OLD, _OF_BOTH = ([at for at, of in enumerate(_COLUMNS) if of == whose] for whose in "nob")
-_BEFORE_SIGNALS = 4  # of `Compared.numbers`
-
-
-def _leads(like: Sequence[float]) -> list[float]:
-    """Returns of each number by how much it is more than the largest of the others."""
-    second, largest = sorted((_NEVER_BEFORE, *like) if len(like) == 1 else like)[-2:]
-    return [each - (second if each == largest else largest) for each in like]
-
-
-def _pair(one: Compared, other: Compared, by_topics: float, both: int, by_letters: float) -> tuple[float, ...]:
-    new, old = one.said, other.said
-    shared, frame_new, frame_old = len(new.frame & old.frame), len(new.frame), len(old.frame)
-    kinds, slots, values = new.kinds & old.kinds, new.slots & old.slots, len(new.values & old.values)
-    names = len(new.names & old.names)
-    return (
-        replaces(new, old),
-        # words
-        shared,
-        frame_new - shared,
-        frame_old - shared,
-        len(new.words & old.words),
-        both,
-        shared / max(1, min(frame_new, frame_old)),
-        both / max(1, len(other.terms)),
-        by_letters,
-        # holders and names
-        same_holder(new, old),
-        not new.holder.isdisjoint(old.holder),
-        not new.who.isdisjoint(old.who),
-        names,
-        names < len(new.names) and names < len(old.names),
-        not (old.names.isdisjoint(new.words) and new.names.isdisjoint(old.words)),
-        # values and slots
-        values,
-        not values and bool(new.values) and bool(old.values),
-        len(kinds),
-        "number" in kinds,
-        "date" in kinds,
-        "money" in kinds,
-        "name" in kinds,
-        "time" in kinds,
-        len(slots),
-        len(slots & SINGLE),
-        len(new.aspects & old.aspects),
-        not new.scope.isdisjoint(old.scope),
-        # topics
-        by_topics,
-    )
-
-
-def _likeness(one: Compared, other: Compared) -> float:
-    """Returns the share of the shorter text's letter n-grams that both texts have."""
-    return len(one.letters & other.letters) / max(1, min(len(one.letters), len(other.letters)))
-
-
 def _likest(new: Compared, older: Sequence[Compared], values: ComparedValues) -> list[int]:
     """Returns the indices of the `COMPARED` most similar older statements, ascending."""
     if len(older) <= COMPARED:
         return list(range(len(older)))
     return sorted(np.argsort(-values.likeness(new, older), kind="stable")[:COMPARED].tolist())
-
-
-# --- the models ------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Trees:
-    """Boosted binary trees of at most 8 leaves, read without a walk from node to node: an inner node whose threshold is
-    exceeded excludes the leaves on its left, and a row reaches the first leaf that is not excluded (Lucchese et al.,
-    "QuickScorer", SIGIR 2015)."""
-
-    feature: npt.NDArray[np.intp]  # (questions,): many trees ask the same
-    threshold: Floats  # the same
-    question: npt.NDArray[np.intp]  # (inner nodes of a tree * trees,), those of the roots first
-    holds: npt.NDArray[np.uint8]  # the same: the leaves that are not on its left, a bit each
-    value: Floats  # (trees * 256,): of the first leaf of every set of leaves
-    base: float
-
-    @classmethod
-    def of(cls, nodes: Mapping[str, npt.NDArray[Any]], base: float) -> "Trees":
-        """Makes trees of arrays of trees by nodes, `feature`, `threshold`, `left`, `right` and `value`: an inner node
-        leads to the left where its feature is at most its threshold; a leaf leads to itself."""
-        count, size = nodes["left"].shape
-        holds = np.full((count, size), _ALL, np.uint8)
-        value = np.zeros((count, _ALL + 1))
-        firsts = [(each & -each).bit_length() - 1 for each in range(1, _ALL + 1)]
-        for tree in range(count):
-            left, right = nodes["left"][tree].tolist(), nodes["right"][tree].tolist()
-            ordered = _leaves(left, right, 0)
-            place = {leaf: 1 << at for at, leaf in enumerate(ordered)}
-            for node in _leaves(left, right, 0, inner=True):
-                holds[tree, node] = _ALL - sum(place[leaf] for leaf in _leaves(left, right, left[node]))
-            says = nodes["value"][tree, ordered]
-            value[tree, 1:] = says[np.minimum(firsts, len(ordered) - 1)]
-        # Every tree has room for as many inner nodes as the largest needs.
-        order = np.argsort(holds == _ALL, axis=1, kind="stable")[:, : max(1, int((holds != _ALL).sum(axis=1).max()))]
-        asked = [np.take_along_axis(nodes[name], order, axis=1).T.ravel() for name in ("feature", "threshold")]
-        questions, question = np.unique(np.stack(asked), axis=1, return_inverse=True)
-        held = np.take_along_axis(holds, order, axis=1).T.ravel()
-        return cls(questions[0].astype(np.intp), questions[1], question.ravel(), held, value.ravel(), base)
-
-    def scores(self, rows: Floats) -> Floats:
-        """Returns the log odds of each row."""
-        goes_left = np.where(rows.take(self.feature, axis=1) <= self.threshold, np.uint8(_ALL), np.uint8(0))
-        count = len(self.value) // (_ALL + 1)
-        left_over = (goes_left.take(self.question, axis=1) | self.holds).reshape(len(rows), -1, count)
-        starts = np.arange(count) * (_ALL + 1)
-        # Summed up tree by tree: the last digits depend on it.
-        found: Floats = self.base + self.value.take((np.bitwise_and.reduce(left_over, axis=1) + starts).T).sum(axis=0)
-        return found
-
-
-def _leaves(left: Sequence[int], right: Sequence[int], node: int, *, inner: bool = False) -> list[int]:
-    """Returns the leaves below a node from left to right, or its inner nodes."""
-    if left[node] == node:
-        return [] if inner else [node]
-    below = [each for side in (left, right) for each in _leaves(left, right, side[node], inner=inner)]
-    return [node, *below] if inner else below
 
 
 @lru_cache(1)

@@ -1,4 +1,4 @@
-"""The life of facts: learned, confirmed, superseded, grown old, and merged with others that were learnt apart.
+"""The life of facts: learned, confirmed, superseded.
 
 Pure: takes the facts that are known, returns the rows to write, by the clock of the request.
 """
@@ -12,32 +12,14 @@ from itertools import chain, count
 from proxy.language.values import normal
 from proxy.language.words import terms
 from proxy.memory.ending import ended_by, in_between, is_left, left_again
+from proxy.memory.likeness import ComparedValues, details, nearest
 from proxy.memory.same_fact import nominated, same_fact, states_something, writes_alike
-from proxy.memory.superseding import (
-    ComparedValues,
-    details,
-    nearest,
-    remainder,
-)
-from proxy.types.memory import SELF_CORRECTION, Fact, FactSource, FactStatus, Statement
+from proxy.memory.superseding import remainder
+from proxy.types.memory import SELF_CORRECTION, Fact, FactSource, Statement
 
-DAY = 86_400.0
 LINKS = 32  # source messages that a fact keeps; more of them prove nothing more
 _COMPARED = 32  # facts with which a statement is compared word by word
-_RANK = ("low", "medium", "high")
-
-
-@dataclass(frozen=True, slots=True)
-class Decay:
-    """The limits of a fact's age, in seconds since its last confirmation. Defaults: the architecture note, section
-    1.1."""
-
-    unconfirmed_after: float = 90 * DAY  # beyond: only by retrieval, unless confidence is high
-    stale_after: float = 180 * DAY  # beyond: never
-    drop_low_after: float = 30 * DAY  # beyond: never, if confidence is low
-
-
-# --- learning --------------------------------------------------------------------------------------------------------
+RANKS = ("low", "medium", "high")
 
 
 def learn(
@@ -117,7 +99,7 @@ def _state(
 ) -> None:
     """Adds what no current fact says, and ends what it ends. `same`: the facts that said it once."""
     earlier = [fact for fact in current if turn.link not in fact.links]
-    old, doubted = _weighed(facts, statement.value, earlier, values)
+    old, doubted = weighed(facts, statement.value, earlier, values)
     # A value that was stated before and holds again is the same fact, with its history.
     back = max(same, key=lambda fact: fact.superseded_at, default=None)
     if back is not None:
@@ -131,7 +113,7 @@ def _state(
         name = fact_id(new.domain, new.key, new.value, turn.link)
         made = fact_of(new, name, turn.at, session=turn.session, turn=turn.number, link=turn.link)
     for fact in old:
-        for row in _superseded(fact, made, turn.at, turn.link, values):
+        for row in superseded(fact, made, turn.at, turn.link, values):
             facts[row.id] = row
     for fact in doubted:
         facts[fact.id] = replace(fact, doubted_by=made.id)
@@ -171,7 +153,7 @@ def _say_in_other_words(
     facts[made.id] = replace(made, links=links, pinned=made.pinned or known.pinned)
 
 
-def _weighed(
+def weighed(
     facts: Mapping[str, Fact], value: str, before: Sequence[Fact], values: ComparedValues
 ) -> tuple[list[Fact], list[Fact]]:
     """Classifies `before`, current facts stated earlier, against the new `value`: returns those that it ends, and those
@@ -190,7 +172,7 @@ def _weighed(
     return old, [fact for fact in plain if fact.id in doubted and fact.id not in ended] if doubted else []
 
 
-def _superseded(fact: Fact, made: Fact, at: float, link: bytes, values: ComparedValues) -> Iterator[Fact]:
+def superseded(fact: Fact, made: Fact, at: float, link: bytes, values: ComparedValues) -> Iterator[Fact]:
     """Yields the rows of `fact` after `made`, stated by the message `link`, has replaced it: the superseded fact, and a
     new fact for the part that still holds."""
     yield replace(fact, superseded_by=made.id, superseded_at=at, doubted_by=None)
@@ -277,35 +259,10 @@ def _confirmed(fact: Fact, statement: Statement, turn: _Turn) -> Fact:
         fact,
         source="explicit" if fact.source == "auto" else fact.source,  # now the user has said it
         last_confirmed_at=max(fact.last_confirmed_at, turn.at),
-        confidence=max(fact.confidence, statement.confidence, key=_RANK.index),
+        confidence=max(fact.confidence, statement.confidence, key=RANKS.index),
         pinned=fact.pinned or statement.pinned,
         links=tuple(sorted({*fact.links, turn.link})) if len(fact.links) < LINKS else fact.links,
     )
-
-
-# --- ageing ----------------------------------------------------------------------------------------------------------
-
-
-def status(fact: Fact, now: float, decay: Decay) -> FactStatus:
-    """Returns the status of a fact at `now`. At exactly a limit the fact is not yet past it."""
-    if fact.is_deleted:
-        return "deleted"
-    if fact.superseded_by is not None:
-        return "superseded"
-    age = now - fact.last_confirmed_at
-    if age > decay.stale_after or (fact.confidence == "low" and age > decay.drop_low_after):
-        return "stale"
-    if age > decay.unconfirmed_after and fact.confidence != "high":
-        return "retrieval-only"
-    return "active"
-
-
-def next_status(fact: Fact, now: float, decay: Decay) -> tuple[FactStatus, float] | None:
-    """Returns the next status of a fact that nobody confirms, and the second of the change; None if none follows."""
-    is_now = status(fact, now, decay)
-    limits = sorted({decay.unconfirmed_after, decay.drop_low_after, decay.stale_after})
-    changes = ((status(fact, at, decay), at) for limit in limits if (at := fact.last_confirmed_at + limit + 1) > now)
-    return next((change for change in changes if change[0] != is_now), None)
 
 
 def sayable(fact: Fact) -> frozenset[str]:
@@ -316,73 +273,3 @@ def sayable(fact: Fact) -> frozenset[str]:
 @lru_cache(4_096)
 def _sayable(value: str, key: str) -> frozenset[str]:
     return frozenset(terms(f"{value} {key.replace('-', ' ')}"))
-
-
-# --- groups of facts that were learnt apart --------------------------------------------------------------------------
-
-
-def reunited(groups: Sequence[Sequence[Fact]]) -> tuple[Fact, ...]:
-    """Merges groups of facts, those that a wipe had put aside and those learnt since, in the order in which they were
-    last stated; returns the changed rows. No fact of one group was known when one of another was stated: a fact that a
-    newer one of another group ends or repeats is superseded. Of facts with one id that of the last group counts, and
-    the last group keeps its keys."""
-    group_of = {fact.id: number for number, group in enumerate(groups) for fact in group}
-    before = {fact.id: fact for group in groups for fact in group}
-    after: dict[str, Fact] = {}
-    values = ComparedValues()
-    values.add(fact.value for fact in before.values())
-    for fact in sorted(before.values(), key=lambda each: (each.last_confirmed_at, each.created_at, each.id)):
-        after[fact.id] = fact
-        if fact.superseded_by is None:
-            number = group_of[fact.id]
-            others = [
-                each
-                for each in after.values()
-                if each.superseded_by is None and group_of[each.id] != number and not set(each.links) & set(fact.links)
-            ]
-            for row, origin in _stated(after, fact, others, values):
-                after[row.id] = row
-                group_of.setdefault(row.id, group_of[origin.id])
-    after = _named_apart(after, {fact.id for fact in groups[-1]} if groups else set())
-    return tuple(fact for fact in after.values() if before.get(fact.id) != fact)
-
-
-def _stated(
-    facts: Mapping[str, Fact], made: Fact, others: Sequence[Fact], values: ComparedValues
-) -> list[tuple[Fact, Fact]]:
-    """Returns the rows that change as `made` is stated after `others`, each with the fact that it comes from."""
-    said = normal(made.value)
-    same = [fact for fact in others if values[fact.value].normal == said]
-    for fact in same:
-        made = replace(
-            made,
-            confidence=max(made.confidence, fact.confidence, key=_RANK.index),
-            pinned=made.pinned or fact.pinned,
-            links=tuple(sorted({*made.links, *fact.links}))[:LINKS],
-        )
-    old, doubted = _weighed(facts, made.value, [fact for fact in others if fact not in same], values)
-    link = made.links[0] if made.links else b""
-    rows = [(row, fact) for fact in old for row in _superseded(fact, made, _since(made, fact), link, values)]
-    rows += [
-        (replace(fact, superseded_by=made.id, superseded_at=_since(made, fact), doubted_by=None), fact) for fact in same
-    ]
-    rows += [(replace(fact, doubted_by=made.id), fact) for fact in doubted]
-    return [(made, made), *rows]
-
-
-def _since(made: Fact, fact: Fact) -> float:
-    """Returns the time at which `made` replaced `fact`: when it was first stated, if that was later."""
-    return max(made.created_at, fact.last_confirmed_at)
-
-
-def _named_apart(facts: Mapping[str, Fact], fixed: set[str]) -> dict[str, Fact]:
-    """Gives each current fact a key that is unique in its domain; those in `fixed` keep theirs."""
-    named = dict(facts)
-    taken: dict[str, set[str]] = {}  # keys by domain
-    current = (fact for fact in facts.values() if fact.superseded_by is None)
-    for fact in sorted(current, key=lambda fact: fact.id not in fixed):
-        keys = taken.setdefault(fact.domain, set())
-        if fact.id not in fixed:
-            named[fact.id] = replace(fact, key=free_key(fact.key, keys))
-        keys.add(named[fact.id].key)
-    return named

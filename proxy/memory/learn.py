@@ -23,10 +23,11 @@ from concurrent.futures import Executor
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
 
-from proxy.conversation.progress import open_turn
+from proxy.conversation.turns import open_turn
 from proxy.memory.commands import Order, commands, mark
+from proxy.memory.ingesting import Answered, Ingested, begins, read, restated
 from proxy.memory.library import Library
-from proxy.memory.shelf import Answered, Ingested, Shelf, begins, read, restated
+from proxy.memory.shelf import Shelf
 from proxy.storage.pending import BEGUN
 from proxy.storage.shared import OpenTurns
 from proxy.tasks import Attempts, FairQueue, Tasks, in_place, in_slices
@@ -102,7 +103,7 @@ class Learner:
         if not self._is_on and identity.session_source != "header":
             return
         if state is not None:
-            self._library.keep_state(identity.memory, identity.session, identity.chain[-1], state)
+            self._library.paths.keep(identity.memory, identity.session, identity.chain[-1], state)
         messages = (*exchange.request.messages, *answers[:1])[: len(chain)]
         if identity.session_source == "header" and answers:
             turn = open_turn(messages, chain, identity.root) or OpenTurn((), chain[-1])
@@ -172,7 +173,7 @@ class Learner:
         shelf = await self._library.shelf(scope)
         is_managed = exchange.plan.state is not None
         if is_managed:
-            await self._library.index(scope, shelf)
+            await self._library.indexes.read(scope, shelf)
         keeps = self._is_on and self._library.facts.keeps
 
         forgotten = shelf.forgotten
@@ -205,7 +206,7 @@ class Learner:
                 await self._library.archive.flush()
         if is_managed:
             shelf.kept.update(turn.link for turn in new.turns)
-            self._library.keep_shelf(scope, shelf)
+            self._library.indexes.keep(scope, shelf)
         await self._keep_facts(request, shelf, new, forgotten)
         self._on_learnt(exchange)
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from proxy.conversation.progress import without_ours
+from proxy.conversation.blocks import without_ours
 from proxy.types import ArchivedTurn, Fact
 
 MOST_SHOWN = 300  # characters of an excerpt

@@ -2,9 +2,9 @@
 
 from proxy.language.words import terms
 from proxy.memory import choosing, recall, selecting
+from proxy.memory.ageing import Decay
 from proxy.memory.cues import cues
 from proxy.memory.current import current
-from proxy.memory.facts import Decay
 from proxy.memory.predictions import needs
 from proxy.memory.signals import spoken_in
 from proxy.memory.turn_index import TurnIndex

@@ -413,9 +413,10 @@ class Catalogue:
         )
         self.memory_tool_calls = self._counter(
             "olvido_memory_tool_calls",
-            "Calls of memory's tools by the model, and of the client's tools that were answered from what the "
-            "conversation has (client). refused: the model was told why not; unreached: memory could not be reached.",
-            {"tool": (*get_args(ToolName), "client"), "result": TOOL_CALL},
+            "Calls of memory's tools by the model (memory: the one that Anthropic's models have), and of the client's "
+            "tools that were answered from what the conversation has (client). refused: the model was told why not; "
+            "unreached: memory could not be reached.",
+            {"tool": (*get_args(ToolName), "memory", "client"), "result": TOOL_CALL},
         )
         self.memory_tool_rounds = self._counter(
             "olvido_memory_tool_rounds",

@@ -11,7 +11,8 @@ from typing import Protocol
 
 from proxy.observe.metrics import Metrics
 from proxy.observe.totals import KeyTotal, Total, bounded, key_totals, refined, totals
-from proxy.storage.base import Accounts, StorageError, Width
+from proxy.storage.accounts import Accounts, Width
+from proxy.storage.base import StorageError
 from proxy.storage.keys import KeyStore
 from proxy.tasks import Tasks
 from proxy.types.keys import ApiKey, TenantName

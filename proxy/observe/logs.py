@@ -17,7 +17,7 @@ from typing import Any, Literal, TextIO
 
 import msgspec
 
-from proxy.config.upstreams import STRUCK, redact
+from proxy.config.redacting import STRUCK, redact
 from proxy.observe.tracing import CURRENT
 
 MAX_LINE = 16_384  # bytes; longer records are cut, so that no collector splits a line

@@ -16,7 +16,7 @@ from proxy.observe.labels import FACT, MECHANISM, MOST_MODELS, SAVED_BY, SHARED_
 from proxy.observe.merging import Snapshot, exposition, merged, snapshot
 from proxy.observe.siblings import Gathered
 from proxy.observe.totals import KeyTotal, Total
-from proxy.storage.base import OTHER
+from proxy.storage.accounts import OTHER
 from proxy.storage.database import DatabaseState, Shared
 from proxy.types import LedgerRow, Sums, Trail
 from proxy.types.curation import OutcomeLine

@@ -10,7 +10,7 @@ from dataclasses import astuple, dataclass, fields, replace
 from hashlib import blake2b
 
 from proxy.observe.labels import MOST_KEYS, MOST_MODELS
-from proxy.storage.base import OTHER
+from proxy.storage.accounts import OTHER
 from proxy.types import Bucket, Sums
 from proxy.types.keys import KeySums, TenantName
 

@@ -9,16 +9,22 @@ tool_stream.py  for it: the answer as a stream, on its way to the client
 tool_turns.py   for it: the decision after each round, and what is kept of it
 tool_rounds.py  for it: the upstream calls of such an answer, their prompts and accounts
 limits.py       for limits of keys and end users: what a request may come to, estimated
-record.py       after the answer: ledger, metrics, session, stored answer, what was said; scopes that were answered
+record.py       after the answer: ledger, metrics, session, stored answer, what was said
+outcome.py      for it: what an upstream has delivered, read
+answered_scopes.py scopes that an upstream has answered: nothing is stored for others
 ledger.py       for it: the row of costs and savings, and the contents where they are kept
 commanding.py   commands as whole messages (/remember, /clear, …), carried out and answered by the system
 ending_sessions.py  the end of a conversation, by idleness or at the client's word, and who is told of it
 other_apis.py   the Responses and Messages APIs: their requests handled as any other, their answers in their own shape
+telling.py      for it: a chat completion, told whole or as events in another API
+response_chains.py  for it: responses that are kept, and requests that go on from them
 kept_responses.py  for it: responses that are kept, told and deleted; tokens of a message's request, counted
 context_api.py  the context of a conversation as an API, told from the archive
 rollout.py      the mode of each conversation; conversations that return to pass-through
 sessions_api.py sessions as an API: their end
 desk_tools.py   tools of the desk, run: orders carried out, and answered with a sentence
+desk_facts.py   for it: facts, remembered and forgotten
+desk_memory.py  for it: Anthropic's memory tool, carried out over a person's folder
 desk_documents.py for it: the documents of a person's folder, read and written
 desk_api.py     the desk of a session as an API: reset, pins
 desk_reset.py   a person's word on a desk: reset, confirmation, pins
@@ -45,12 +51,13 @@ from proxy.memory.library import Library
 from proxy.observe.ledger import LedgerTotals
 from proxy.observe.metrics import Metrics
 from proxy.observe.tracing import Tracing
+from proxy.pipeline.answered_scopes import AnsweredScopes
 from proxy.pipeline.commanding import Commander
 from proxy.pipeline.desk import Desks
 from proxy.pipeline.ending_sessions import Ends
 from proxy.pipeline.mirror import Mirror
 from proxy.pipeline.own_requests import Verifier
-from proxy.pipeline.record import AnsweredScopes, Recorder
+from proxy.pipeline.record import Recorder
 from proxy.pipeline.rollout import Rollout
 from proxy.pipeline.unmanaged import Unmanaged
 from proxy.protocol.chat import Chains

@@ -38,6 +38,7 @@ from proxy.protocol.answers import answer_of
 from proxy.protocol.chat import chain_of
 from proxy.protocol.headers import read_directives
 from proxy.protocol.request import glimpse, parse, with_messages
+from proxy.protocol.spliced import SPLICED
 from proxy.reuse import exact
 from proxy.storage.pending import BEGUN
 from proxy.tasks import Attempts, Offload
@@ -58,7 +59,7 @@ from proxy.types import (
     StoredAnswer,
 )
 from proxy.upstream import forward
-from proxy.upstream.client import Upstream
+from proxy.upstream.client import Route, Upstream
 
 # Seconds that a stage may take before the request goes on without it. They are meant for stages that hang: some of the
 # time is waiting for the event loop, half a second when a thousand streams begin at once.
@@ -69,9 +70,6 @@ OBEY_DEADLINE = 2.0  # after that the order is carried out in the background
 INTENT_DEADLINE = 0.5  # an answer from the upstream begins in about as long
 DESK_DEADLINE = 2.0
 PLAN_DEADLINE = 2.0
-
-# Of a request that passes as it came.
-AS_IT_CAME = Directives(mode="off", lookup=False, store=False, remember=False)
 
 BYTES_PER_TOKEN = 4  # estimate for a body whose messages can't be read
 
@@ -91,12 +89,12 @@ async def handle(incoming: Incoming, services: Services, read: Callable[[bytes],
         if loose is None:
             raise
         request, is_readable = loose, False
-    route = services.router.route(request.model)
+    route = _able(services.router.route(request.model), request)
     directives = _within_api(request, read_directives(incoming.headers), route.upstream)
     context = RequestContext(incoming, services, attempts, offload, started, request, directives, route)
     if services.limiter.is_on:
         await limits.admit(context)
-    if not is_readable:
+    if not is_readable or not request.messages:
         return await _pass_on(context)
     BEGUN.set(None)
     context.identity = await _identify(context)
@@ -133,6 +131,21 @@ def _directed(context: RequestContext) -> Directives:
     return context.directives
 
 
+def _able(route: Route, request: ChatRequest) -> Route:
+    """Returns the route without fallbacks that have no such API and cannot answer in its place: what no chat completion
+    can express, or the provider holds, would be missing in what they are asked."""
+    origin = request.origin
+    if origin is None or not route.fallbacks or not origin.is_bound:
+        return route
+    able = tuple(each for each in route.fallbacks if apis.has_native(origin, each.config.spoken))
+    return replace(route, fallbacks=able)
+
+
+def _as_it_came(directives: Directives) -> Directives:
+    """Returns the directives of a request that passes as it came. They still say whose it is."""
+    return replace(directives, mode="off", lookup=False, store=False, remember=False)
+
+
 def _within_api(request: ChatRequest, directives: Directives, upstream: Upstream) -> Directives:
     """Returns the directives as far as the request's API lets us follow them: one whose state is at the provider passes
     as it came. Raises BadRequest for one that no chat completion can express, where the upstream has nothing else."""
@@ -140,7 +153,7 @@ def _within_api(request: ChatRequest, directives: Directives, upstream: Upstream
     if origin is None:
         return directives
     if apis.has_native(origin, upstream.config.spoken):
-        return AS_IT_CAME if origin.hands_off else directives
+        return _as_it_came(directives) if origin.hands_off else directives
     if origin.foreign:
         raise BadRequest(
             f"'{origin.foreign}' is not available: upstream {upstream.name!r} has no such API, and chat completions, "
@@ -175,15 +188,16 @@ async def _from_upstream(context: RequestContext, miss: ReuseMiss) -> Answer:
 
 
 async def _pass_on(context: RequestContext) -> Answer:
-    """Forwards, unchanged, a body that we can't read and an upstream might: nothing is reused, nothing learnt."""
+    """Forwards, unchanged, a body that we can't read and an upstream might, or one whose conversation is at the
+    provider: nothing is reused, nothing learnt."""
     incoming, request, said = context.incoming, context.request, context.directives
-    context.directives = AS_IT_CAME
+    context.directives = _as_it_came(said)
     scope = identify.scope_of(incoming, request, said)
     work = context.services.answered.has(scope.id)
     is_answered = await context.attempts.run("identify", work, fallback=False, deadline=IDENTIFY_DEADLINE)
     context.identity = identify.identify_unreadable(incoming, request, said, scope, is_answered=is_answered)
     tokens = len(request.raw) // BYTES_PER_TOKEN
-    planned = Plan("untouched", PromptTokens(tokens, tokens))
+    planned = _told(Plan("untouched", PromptTokens(tokens, tokens)), request)
     return await _forward(context, context.exchange(ReuseMiss("unreadable"), planned, context.route.upstream.name))
 
 
@@ -408,9 +422,9 @@ async def _open_desk(context: RequestContext) -> OpenDesk | None:
     desks, origin = context.services.desks, context.request.origin
     if not desks.is_wanted(context.directives) or "identify" in context.attempts.failed:
         return None
-    if origin is not None and apis.has_native(origin, context.route.upstream.config.spoken):
-        return None  # rounds of hidden tools are chat completions
     upstream = context.route.upstream.config
+    if origin is not None and apis.has_native(origin, upstream.spoken) and origin.api not in SPLICED:
+        return None  # its answers cannot be spliced out of rounds
     work = desks.opened(context.incoming, context.request, context.identity, context.directives, upstream)
     return await context.attempts.run("desk", work, fallback=None, deadline=DESK_DEADLINE)
 
@@ -443,10 +457,17 @@ async def _plan(context: RequestContext, desk: OpenDesk | None) -> Plan:
         told = None if desk is None else desk.input
         work = planner.plan(context.incoming, context.request, context.identity, context.directives, upstream, told)
     planned = await context.attempts.run("plan", work, fallback=fallback, deadline=PLAN_DEADLINE)
-    origin = context.request.origin
-    if origin is not None and origin.hands_off and context.directives is AS_IT_CAME:
-        return replace(planned, reason=f"hands_off={origin.hands_off.partition(':')[0]}")
+    if context.directives.mode == "off" and context.request.origin is not None:
+        planned = _told(planned, context.request)
     return rollout.told(planned, context.directives.held)
+
+
+def _told(planned: Plan, request: ChatRequest) -> Plan:
+    """Returns the plan of a request that passes as it came, with the reason where its API is that."""
+    origin = request.origin
+    if origin is None or not origin.hands_off:
+        return planned
+    return replace(planned, reason=f"hands_off={origin.hands_off.partition(':')[0]}")
 
 
 async def _forward(context: RequestContext, exchange: Exchange, runner: ToolRunner | None = None) -> Answer:

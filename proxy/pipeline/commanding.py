@@ -12,13 +12,13 @@ from types import MappingProxyType
 from proxy.conversation.whole_commands import Command, Reading, clearing, keyed
 from proxy.language.detect import language
 from proxy.memory import commands, edits
+from proxy.memory.ageing import Decay, status
 from proxy.memory.commands import Order
 from proxy.memory.edits import Draft
 from proxy.memory.extract import extract
-from proxy.memory.facts import Decay, status
 from proxy.memory.learn import Learner, Obedience
 from proxy.memory.library import Library
-from proxy.pipeline.record import AnsweredScopes
+from proxy.pipeline.answered_scopes import AnsweredScopes
 from proxy.protocol.chat import links_after
 from proxy.protocol.message import message
 from proxy.storage.base import StorageError

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from functools import partial
-from typing import Annotated, Any, Literal, TypeAlias, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 
@@ -24,22 +24,21 @@ from proxy.context.digest import Digest, digest, transcript, turns_read
 from proxy.context.draft import FRAMING
 from proxy.context.state import Heard, hear, told
 from proxy.conversation import identify
-from proxy.conversation.progress import without_ours
+from proxy.conversation.blocks import without_ours
 from proxy.conversation.whole_commands import since_cleared
 from proxy.errors import BadRequest, ContextUnavailable, InvalidJson, MissingParameter
 from proxy.language.detect import language as detected
 from proxy.lru import Lru
-from proxy.memory.facts import Decay, status
+from proxy.memory.ageing import decay, status
 from proxy.memory.shelf import Shelf
 from proxy.pipeline import Services
 from proxy.protocol.headers import read_directives
 from proxy.protocol.message import unpacked
 from proxy.storage.base import StorageError
 from proxy.tasks import Offload, within
-from proxy.types import Answer, ArchivedTurn, Fact, Headers, Identity, Incoming, Json, Scope
+from proxy.types import Answer, ArchivedTurn, Fact, Headers, Identity, Incoming, Json, Language, Scope
 
 T = TypeVar("T")
-Language: TypeAlias = Literal["es", "en"]
 
 DEADLINE = 5.0  # seconds that storage and reading may take
 SETTLING = 1.0  # seconds that the newest answer of the session may take to get into the archive
@@ -253,9 +252,8 @@ def _limit(config: Config, profile: Profile) -> int | None:
 
 def _patterns(found: _Found, config: Config) -> Mapping[str, Json]:
     """Returns the active facts of each domain, the last confirmed first, with their number."""
-    memory = config.memory
-    decay = Decay(memory.unconfirmed_after, memory.stale_after, memory.drop_low_after)
-    active = [fact for fact in found.facts if status(fact, found.at, decay) == "active"]
+    ageing = decay(config.memory)
+    active = [fact for fact in found.facts if status(fact, found.at, ageing) == "active"]
     by_domain: dict[str, list[Fact]] = {}
     for fact in sorted(active, key=lambda fact: (-fact.last_confirmed_at, fact.id)):
         by_domain.setdefault(fact.domain, []).append(fact)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from proxy.config import Upstream
 from proxy.config.memory import MemoryTools
-from proxy.config.model import ToolReuse
+from proxy.config.reuse import ToolReuse
 from proxy.context.planner import MOST_COUNTED
 from proxy.context.shortening import cap
 from proxy.desk import boarding, dashboard, sections
@@ -21,7 +21,7 @@ from proxy.desk.offering import offer, offerable
 from proxy.desk.planned import DeskInput, Marked, View
 from proxy.desk.protecting import protected
 from proxy.desk.repeated import results
-from proxy.desk.schemas import definitions
+from proxy.desk.schemas import MEMORY_OFFER, definitions
 from proxy.desk.state import DeskState
 from proxy.desk.view import numbered, viewed
 from proxy.desk.wishes import Numbered
@@ -133,7 +133,7 @@ class Desks:
         project = sections.project_of(directives.project or self._settings.project)
         texts = await self._sections(scope, documents, project)
         state = read.state
-        tools = offer(request, self._settings.language, state.offered)
+        tools = offer(request, self._settings.language, state.offered, has_memory=_has_memory(request, upstream))
         return OpenDesk(
             scope=scope,
             session=session,
@@ -253,7 +253,7 @@ class Desks:
     def _shown(self, desk: OpenDesk, plan: Plan) -> tuple[Plan, Board] | None:
         view, state = desk.view, desk.state
         found = None
-        if desk.may_show:
+        if desk.may_show and desk.tools.names != MEMORY_OFFER:  # which marks nothing
             found = boarding.standing(plan, desk.input, state, desk.sections, self._tokens(view))
         before = boarding.shown(plan, view, state)
         if found is None or not dashboard.is_due(found, before, always=self._settings.dashboard == "always"):
@@ -321,3 +321,9 @@ class _Tokens:
 
     def __call__(self, index: int) -> int:
         return self.counter.known(self.view.messages[index], self.view.keys[index])
+
+
+def _has_memory(request: ChatRequest, upstream: Upstream) -> bool:
+    """Tells whether the provider has a memory tool, and gets the request in the API of that."""
+    native = request.origin is not None and request.origin.api == "messages" and "messages" in upstream.spoken
+    return native and upstream.dialect == "anthropic"

@@ -64,9 +64,13 @@ class Documents:
         document = await self.found(name)
         return document.text if document else ""
 
+    async def all(self) -> list[Document]:
+        """Returns all documents."""
+        return await self.store.documents(self.scope)
+
     async def names(self) -> list[str]:
         """Returns the names of all documents."""
-        return [document.name for document in await self.store.documents(self.scope)]
+        return [document.name for document in await self.all()]
 
     async def write(
         self, name: str, content: str, tokens: int, own_last: str | None, merge: Merge, tells: Tells
@@ -104,6 +108,27 @@ class Documents:
                 raise Unwritten("too-many-files", most=MOST_DOCUMENTS, files=names) from None
             if wrote is not None:
                 return Written(wrote, text)
+        raise Unwritten("changed", name=name, text=await self.text(name))
+
+    async def remove(self, name: str, tells: Tells) -> Written | None:
+        """Removes a document, and writes with it what tells of it; None if there is none. Raises `Unwritten`."""
+        for _ in range(TRIES):
+            now = await self.store.document(self.scope, name)
+            if now is None or now.is_removed:
+                return None
+            events = tells(now.text, "", now.version + 1)
+            wrote = await self.store.put(
+                self.scope,
+                name,
+                None,
+                version=now.version,
+                at=self.at,
+                by="model",
+                session=self.session,
+                events=events,
+            )
+            if wrote is not None:
+                return Written(wrote, now.text)
         raise Unwritten("changed", name=name, text=await self.text(name))
 
     async def _merged(self, now: Document | None, text: str, content: str, own_last: str | None, merge: Merge) -> str:

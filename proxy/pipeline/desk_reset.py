@@ -36,7 +36,7 @@ class DeskReset:
         texts = {each.name: each.text for each in await self.store.documents(scope)}
         wanted = undo(made, texts)
         for name, text in wanted.documents.items():
-            await self._write(scope, name, texts[name], text, "reset")
+            await self._write(scope, name, texts.get(name, ""), text, "reset")
         await self._turn(scope, wanted)
         await self._note(scope, session, Reset(wanted.names))
         return wanted

@@ -4,33 +4,33 @@ Nothing here raises: what goes wrong is counted, logged, and a sentence to the m
 that is there already, a fact that is known, a mark that stands change nothing the second time.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import KW_ONLY, dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field
 from time import perf_counter
 
 from proxy.config.memory import MemoryTools
-from proxy.conversation.progress import without_ours
-from proxy.desk import repeated, tools, trust, wishes
+from proxy.conversation.blocks import without_ours
+from proxy.desk import memory_tool, repeated, tools, trust, wishes
+from proxy.desk.memory_tool import Command, Create, Delete, Insert, Rename, Replace, View
 from proxy.desk.merging import merged
+from proxy.desk.schemas import MEMORY
 from proxy.desk.sentences import sentence
 from proxy.desk.tools import EditSection, Forget, Load, Order, Prune, Recall, Remember, Save, Summarise, Unclear
 from proxy.desk.wishes import Numbered, Unfit
-from proxy.memory import edits
-from proxy.memory.commands import mark
-from proxy.memory.edits import Draft
 from proxy.memory.library import Library
-from proxy.pipeline.desk_documents import Documents, Unwritten
+from proxy.pipeline.desk_documents import Documents, Tells, Unwritten
+from proxy.pipeline.desk_facts import DeskFacts
+from proxy.pipeline.desk_memory import MemoryFolder
 from proxy.storage.base import StorageError
 from proxy.storage.desk import DeskStore
 from proxy.tasks import Attempts, Offload
 from proxy.tokens import TokenCounter
-from proxy.types import Fact, Language, Message, ToolCall
+from proxy.types import Language, Message, ToolCall
 from proxy.types.desk import Called, DeskEvent, Edit, Ended, Hidden, Mark, Payload, ToolName
 
 DEADLINE = 4.0  # seconds for a call
 LONGEST_TOLD = 2_000  # characters of a call's arguments that are kept
-MOST_KEYS = 20  # that a sentence lists
 INLINE = 4_096  # bytes that are read on the event loop
 
 OnCall = Callable[[str, str], object]  # (tool, result) → the metric
@@ -123,9 +123,12 @@ class DeskTools:
         done: list[Payload] = []
         result = "ok"
         size = len(call.arguments or "")
+
+        def order() -> Order | Command:
+            return memory_tool.read(call.arguments) if name == MEMORY else tools.read(name, call.arguments)
+
         try:
-            order = await Offload(self.executor, size, inline_bytes=INLINE)(lambda: tools.read(name, call.arguments))
-            told, done = await self._does(order)
+            told, done = await self._does(await Offload(self.executor, size, inline_bytes=INLINE)(order))
         except Unclear as unclear:
             result, told = unclear.reason, self._say(unclear.reason, about=unclear.about)
         except Unfit as unfit:
@@ -140,10 +143,12 @@ class DeskTools:
         await self._write(*done, Called(name, arguments, result, round_))
         return told
 
-    async def _does(self, order: Order) -> tuple[str, list[Payload]]:
+    async def _does(self, order: Order | Command) -> tuple[str, list[Payload]]:
         if self.seat.is_ended or self._is_ended:
             raise Unfit("ended")
         match order:
+            case View() | Create() | Replace() | Insert() | Delete() | Rename():
+                return await MemoryFolder(self._documents, self._written, self._removed).carried_out(order)
             case Prune() | Summarise():
                 return await self._marks(order)
             case Recall():
@@ -155,9 +160,16 @@ class DeskTools:
             case Load():
                 return await self._loaded(order.name), []
             case Remember():
-                return await self._remembered(order)
+                edit = await self._facts.remember(order, self._quotes)
+                return self._say("waits" if edit.state == "waiting" else "remembered", key=edit.name), self._noted(edit)
             case Forget():
-                return await self._forgotten(order)
+                edit = await self._facts.forget(order)
+                return self._say("forgotten", what=edit.name), self._noted(edit)
+
+    @property
+    def _facts(self) -> DeskFacts:
+        seat = self.seat
+        return DeskFacts(self.library, seat.scope, seat.at, seat.keeps_facts)
 
     def _say(self, said: str, /, **values: object) -> str:
         return sentence(self.seat.language, said, **values)
@@ -218,23 +230,38 @@ class DeskTools:
         )
 
     async def _saved(self, name: str, content: str) -> tuple[str, list[Payload]]:
+        instead = await self._written(name, content)
+        if instead is not None:
+            return instead
+        tokens = await self._count(content)
+        return self._say("edited" if tools.section_of(name) else "saved", name=name, tokens=tokens), []
+
+    async def _written(self, name: str, content: str, made_of: str | None = None) -> tuple[str, list[Payload]] | None:
+        """Writes a document; returns what the model is told instead where nothing was written. The document's events
+        are written with it. `made_of`: the text that the model has changed; None: what it wrote there last."""
         documents = self._documents
         section = tools.section_of(name)
         tokens = await self._count(content)
         before = await documents.text(name)
-        if section == "user_profile" and self._quotes(content, before):
-            edit = Edit(self._tool(section), name, before, content, "waiting")
-            return self._say("waits"), self._noted(edit)
         tool = self._tool(section)
-
-        def tells(before: str, after: str, version: int) -> list[DeskEvent]:
-            return self._events(self._of(Edit(tool, name, before, after, version=version)))
-
-        wrote = await documents.write(name, content, tokens, self._own_last(name), merged, tells)
+        if section == "user_profile" and self._quotes(content, before):
+            return self._say("waits"), self._noted(Edit(tool, name, before, content, "waiting"))
+        known = self._own_last(name) if made_of is None else made_of
+        wrote = await documents.write(name, content, tokens, known, merged, self._tells(tool, name))
         if wrote is None:
             return self._say("unchanged", name=name), self._noted(Edit(tool, name, content, content))
         self._noted(Edit(tool, name, wrote.before, wrote.document.text, version=wrote.document.version))
-        return self._say("edited" if section else "saved", name=name, tokens=tokens), []  # told of with the document
+        return None
+
+    async def _removed(self, name: str) -> None:
+        """Removes a document; its events are written with it."""
+        tool = self._tool(tools.section_of(name))
+        wrote = await self._documents.remove(name, self._tells(tool, name))
+        if wrote is not None:
+            self._noted(Edit(tool, name, wrote.before, "", version=wrote.document.version))
+
+    def _tells(self, tool: ToolName, name: str) -> Tells:
+        return lambda before, after, version: self._events(self._of(Edit(tool, name, before, after, version=version)))
 
     def _tool(self, section: str | None) -> ToolName:
         return "edit_section" if section else "save_to_disk"
@@ -275,54 +302,6 @@ class DeskTools:
     def _files(self, names: Sequence[str]) -> str:
         return self._say("files", files=", ".join(names)) if names else self._say("no-files")
 
-    # --- facts --------------------------------------------------------------------------------------------------------
-
-    async def _facts(self) -> Collection[Fact]:
-        if not self.library.facts.keeps or not self.seat.keeps_facts:
-            raise Unfit("no-facts")
-        return await self.library.facts.all(self.seat.scope)
-
-    async def _remembered(self, order: Remember) -> tuple[str, list[Payload]]:
-        scope, known = self.seat.scope, await self._facts()
-        key, value = _key(order.key), " ".join(order.value.split())
-        if self.library.has_forgotten(scope, (mark(value),)):
-            raise Unfit("no-fact", key=key, keys="-")
-        current = [fact for fact in known if fact.superseded_by is None]
-        before = next((fact for fact in current if fact.key == key), None)
-        if self._quotes(value, before.value if before else ""):
-            edit = Edit("remember", key, before.value if before else "", value, "waiting")
-            return self._say("waits"), self._noted(edit)
-        draft = Draft(before.domain if before else "personal", key, value, "medium")
-        made = edits.add(known, draft, scope=scope, now=self.seat.at, source="api")
-        if before is not None and before.id == made.fact.id:
-            same = replace(made.fact, confidence=before.confidence, pinned=before.pinned)
-            made = replace(made, fact=same, rows=(same,))
-        self.library.learn(scope, await self.library.shelf(scope), made.rows)
-        await self.library.facts.flush()
-        edit = Edit("remember", key, before.value if before else "", value, fact=made.fact.id)
-        return self._say("remembered", key=key), self._noted(edit)
-
-    async def _forgotten(self, order: Forget) -> tuple[str, list[Payload]]:
-        """Deletes a fact as a person does on the page: it stays as history that can be restored. What the user orders
-        to be forgotten in a message is obeyed before any model reads it."""
-        scope, known = self.seat.scope, await self._facts()
-        current = [fact for fact in known if fact.superseded_by is None]
-        key = _key(order.key)
-        meant = [fact for fact in current if fact.key == key] or [fact for fact in current if key in fact.key]
-        if len(meant) != 1:
-            keys = ", ".join(sorted({fact.key for fact in meant or current})[:MOST_KEYS]) or "-"
-            raise Unfit("ambiguous" if meant else "no-fact", key=key, keys=keys)
-        gone = edits.delete(meant[0], self.seat.at)
-        self.library.learn(scope, await self.library.shelf(scope), (gone,))
-        await self.library.facts.flush()
-        return self._say("forgotten", what=gone.key), self._noted(
-            Edit("forget", gone.key, gone.value, "", fact=gone.id)
-        )
-
 
 def _original(said: Message) -> str:
     return said.text if said.has_only_text and not said.calls_tools else said.raw.decode()
-
-
-def _key(key: str) -> str:
-    return "-".join(key.lower().split())

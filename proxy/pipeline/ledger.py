@@ -73,7 +73,7 @@ def reused(exchange: Exchange, hit: ReuseHit, price: Price, attempts: Attempts, 
     """Returns the row of a request that a stored answer served. `total`: seconds."""
     usage = hit.answer.usage
     # The provider's own prefix cache would have held an identical prompt, and that saving is not ours.
-    alike = usage and replace(usage, cached_tokens=usage.prompt_tokens, written_tokens=0)
+    alike = usage and replace(usage, cached_tokens=usage.prompt_tokens, written_tokens=0, written_for_an_hour=0)
     return LedgerRow(
         **_common(exchange, attempts, total),
         upstream=hit.answer.upstream,
@@ -155,16 +155,19 @@ def _trail(plan: Plan, delivery: Delivery, counted: Usage, price: Price) -> Trai
 def _of_schemas(tokens: int, usage: Usage, price: Price) -> float:
     cached = min(tokens, usage.cached_tokens)
     written = None if usage.written_tokens is None else min(tokens - cached, usage.written_tokens)
-    return cost_of(Usage(tokens, 0, cached, written_tokens=written), price)
+    hour = min(usage.written_for_an_hour, written or 0)
+    return cost_of(Usage(tokens, 0, cached, written_tokens=written, written_for_an_hour=hour), price)
 
 
 def cost_of(usage: Usage, price: Price) -> float:
     """Returns the cost in US dollars. Tokens in the prefix cache are billed at its price; new ones are written to it,
-    except for those that the upstream reports as not written."""
+    for an hour where that is reported, except for those that the upstream reports as not written."""
     new = usage.prompt_tokens - usage.cached_tokens
-    written = new if usage.written_tokens is None else usage.written_tokens
+    hour = usage.written_for_an_hour
+    written = (new if usage.written_tokens is None else usage.written_tokens) - hour
     dearer = max(price.input, price.write) - price.input
     prompt = usage.cached_tokens * price.cached + new * price.input + written * dearer
+    prompt += hour * (max(price.input, price.hour) - price.input)
     return (prompt + usage.completion_tokens * price.output) / 1_000_000
 
 
@@ -180,11 +183,14 @@ def _alone(delivery: Delivery, counted: Usage, *, is_changed: bool) -> Usage:
 def _passed_through(tokens: PromptTokens, counted: Usage, price: Price) -> float:
     """Returns what the request would have cost unchanged, in US dollars. The provider's cache is assumed to hold
     everything that was sent before, since that saving is not ours; of the new tokens the same share would have been
-    written as of ours."""
+    written as of ours, and for as long; none where the client asks for no cache."""
     cached = min(tokens.repeated, tokens.original)
     new, ours = tokens.original - cached, counted.prompt_tokens - counted.cached_tokens
-    written = None if counted.written_tokens is None else round(new * counted.written_tokens / ours) if ours else 0
-    whole = Usage(tokens.original, counted.completion_tokens, cached, written_tokens=written)
+    share = new / ours if ours and not tokens.is_unwritten else 0.0
+    known = counted.written_tokens is not None or tokens.is_unwritten
+    written = round(share * (counted.written_tokens or 0)) if known else None
+    hour = round(share * counted.written_for_an_hour)
+    whole = Usage(tokens.original, counted.completion_tokens, cached, written_tokens=written, written_for_an_hour=hour)
     return cost_of(whole, price)
 
 

@@ -37,7 +37,9 @@ def estimated(context: RequestContext) -> tuple[int, float]:
         prompt = min(prompt, budget)
     completion = request.most_tokens or UNSAID
     price = price_for(upstream, request.model)
-    dollars = (prompt * max(price.input, price.write) + completion * price.output) / 1_000_000
+    marks = None if request.origin is None else request.origin.breakpoints
+    write = price.hour if marks is not None and marks.for_an_hour else price.write
+    dollars = (prompt * max(price.input, write) + completion * price.output) / 1_000_000
     return prompt + completion, dollars
 
 

@@ -4,15 +4,13 @@ row of the ledger with `memory` for a reason, never on the way of an answer."""
 from collections.abc import Mapping
 from concurrent.futures import Executor
 from time import time
-from typing import Any
-
-import msgspec
 
 from proxy.config import price_for
 from proxy.config.memory import MemoryModel as Settings
 from proxy.curation.model import MOST_ANSWER, Reply
 from proxy.errors import BreakerOpen, UpstreamError, UpstreamUnreachable
 from proxy.pipeline.ledger import cost_of
+from proxy.pipeline.outcome import decoded
 from proxy.pipeline.own_requests import HEADERS, OwnRequests
 from proxy.protocol.answers import find_usage, first_text
 from proxy.protocol.chat import chain_of
@@ -28,8 +26,6 @@ WITH_SCHEMAS = frozenset({"openai", "kimi", "mistral", "vllm"})  # dialects that
 # Dialects whose models take a temperature. OpenAI's and Kimi's newer ones know none but their own; of a generic
 # upstream nobody knows.
 WITH_TEMPERATURE = frozenset({"deepseek", "mistral", "vllm"})
-
-_object = msgspec.json.Decoder(dict[str, Any])
 
 
 class UpstreamMemoryModel:
@@ -91,13 +87,6 @@ class UpstreamMemoryModel:
         if answer.status != 200:
             return Reply("", 0.0, is_out=answer.status == 429 or answer.status >= 500)
         raw = answer.body
-        completion = await Offload(self._executor, len(raw))(lambda: _decoded(raw))
+        completion = await Offload(self._executor, len(raw))(lambda: decoded(raw))
         usage = find_usage(completion)
         return Reply(first_text(completion), self.most(body) if usage is None else cost_of(usage, self._price))
-
-
-def _decoded(body: bytes) -> dict[str, Any]:
-    try:
-        return _object.decode(body)
-    except (ValueError, RecursionError):
-        return {}

@@ -12,14 +12,13 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-import msgspec
-
 from proxy.config import price_for
 from proxy.config.model import Quality
 from proxy.config.upstreams import is_priced
 from proxy.embedding import Embedder
 from proxy.errors import BreakerOpen, UpstreamError, UpstreamUnreachable
 from proxy.pipeline.ledger import cost_of
+from proxy.pipeline.outcome import decoded
 from proxy.pipeline.own_requests import OwnRequests, UpstreamJudge
 from proxy.protocol.answers import find_usage, said_of, sole_text
 from proxy.protocol.request import unstreamed
@@ -45,8 +44,6 @@ _ONCE = frozenset({"idempotency-key", "x-idempotency-key"})
 
 Result = Literal["held", "lost"]
 HasForgotten = Callable[[str, tuple[bytes, ...]], bool]
-
-_object = msgspec.json.Decoder(dict[str, Any])
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +149,7 @@ class Mirror:
         raw = delivery.raw_completion
         if delivery.completion is not None or raw is None:
             return delivery.completion
-        return await Offload(self.executor, len(raw))(lambda: _decoded(raw))
+        return await Offload(self.executor, len(raw))(lambda: decoded(raw))
 
     async def _as_it_was(
         self, exchange: Exchange, delivery: Delivery, managed: Said, usage: Usage | None
@@ -201,7 +198,7 @@ class Mirror:
             self._skipped("failed")
             return None
         raw = answer.body
-        completion = await Offload(self.executor, len(raw))(lambda: _decoded(raw))
+        completion = await Offload(self.executor, len(raw))(lambda: decoded(raw))
         told = (delivered[0].usage if delivered else None) or find_usage(completion)
         cost = expected if told is None else cost_of(told, price)
         await self.store.settle(number, cost)
@@ -295,10 +292,3 @@ def _written(said: Said) -> str:
     """Returns an answer as it is shown: its text, and its tool calls, a line each."""
     calls = [f"{name}({arguments})" for name, arguments in said.calls]
     return "\n".join(part for part in (said.text, *calls) if part)
-
-
-def _decoded(body: bytes) -> dict[str, Any]:
-    try:
-        return _object.decode(body)
-    except (ValueError, RecursionError):
-        return {}

@@ -8,37 +8,29 @@ shape that was asked for.
 An upstream that has the API answers in it, and nothing is translated. Else the pipeline's answer, a chat completion
 from an upstream or from memory, is translated chunk by chunk."""
 
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import suppress
 from dataclasses import replace
-from time import time
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 
 from proxy.conversation import identify
-from proxy.errors import UnknownResponse, UpstreamBroken
-from proxy.pipeline import Services
+from proxy.errors import InvalidJson
+from proxy.pipeline import Services, response_chains, telling
 from proxy.pipeline.chat import handle
+from proxy.pipeline.response_chains import Chains
 from proxy.protocol import apis, sse
 from proxy.protocol import headers as wire_headers
-from proxy.protocol.accumulate import Accumulator
-from proxy.protocol.chat import ChatCompletionRequest
 from proxy.protocol.messages import output as message_output
+from proxy.protocol.messages import request as message_request
 from proxy.protocol.messages.events import MessageEvents
-from proxy.protocol.origin import Origin
-from proxy.protocol.responses import keeping
 from proxy.protocol.responses import output as response_output
 from proxy.protocol.responses import request as response_request
 from proxy.protocol.responses.events import ResponseEvents
-from proxy.storage.base import StorageError
-from proxy.tasks import Offload, within
-from proxy.types import Answer, Incoming, Json, Scope, StoredAnswer, StreamedBody
-
-KEEP_DEADLINE = 1.0  # seconds that keeping, or finding, a response may take
-
-_EVENTS = (("content-type", "text/event-stream; charset=utf-8"), ("cache-control", "no-cache"))
-_JSON = (("content-type", "application/json"),)
+from proxy.protocol.responses.reading import ended_in
+from proxy.tasks import Offload
+from proxy.types import Answer, Incoming, StreamedBody
 
 _object = msgspec.json.Decoder(dict[str, Any])
 _encode = msgspec.json.Encoder().encode
@@ -53,46 +45,28 @@ async def responses(incoming: Incoming, services: Services) -> Answer:
     """Answers one request to `/v1/responses`. Raises OlvidoError for requests that we refuse ourselves."""
     offload = Offload(services.executor, len(incoming.body))
     request = await offload(lambda: response_request.parse(incoming.body))
-    origin = _origin(request)
-    given = origin.given
-    upstream = services.router.route(request.model).upstream.config
-    is_native = apis.has_native(origin, upstream.spoken)
+    given = response_request.origin_of(request).given
+    is_native = apis.has_native(request.origin, services.router.route(request.model).upstream.config.spoken)
     directives = wire_headers.read_directives(incoming.headers)
     scope = identify.scope_of(incoming, request, directives)
-    previous = origin.previous
-    is_ours = not is_native or services.config.responses.take_over
-    if previous and is_ours:
-        before = await chain(services, scope, previous, incoming.received_at)
-        if before is not None:
-            body = await offload(lambda: response_request.continued(origin, keeping.before(before)))
-            incoming = replace(incoming, body=body)
-            whole = await offload(lambda: response_request.parse(body))
-            request = response_request.chained(whole, previous)
-            origin = _origin(request)
-        elif not is_native:
-            raise UnknownResponse(
-                f"Previous response with id {previous[:100]!r} not found.", param="previous_response_id"
-            )
-    answer = await handle(incoming, services, lambda _: request)
-    keeps = is_ours and services.config.responses.keep > 0 and origin.is_kept and directives.remember
+    chains = Chains(services, scope, incoming.received_at, offload)
+    whole = await chains.whole(request, is_native=is_native)
+    origin = response_request.origin_of(whole)
+    answer = await handle(replace(incoming, body=origin.raw), services, lambda _: whole)
+    keeps = services.config.responses.keep > 0 and origin.is_kept and directives.remember and origin.is_whole
 
     async def keep(response: dict[str, Any]) -> None:
         if keeps:
-            await _keep(services, scope, str(response.get("id")), keeping.kept(origin, given, response))
+            await response_chains.keep(services, scope, origin, given, response)
 
     if answer.api == "responses":
-        if not keeps or answer.status != 200:
+        if not keeps or not services.config.responses.take_over or answer.status != 200:
             return answer
         return await _kept_as_it_is(answer, keep)
     frame = response_output.Frame(
-        incoming.request_id.removeprefix("req_"), request.model, incoming.received_at, origin, _sent_tokens(answer)
+        incoming.request_id.removeprefix("req_"), whole.model, incoming.received_at, origin, _sent_tokens(answer)
     )
-    return await _told(answer, request, _ResponseWriter(frame, keep))
-
-
-def _origin(request: ChatCompletionRequest) -> Origin:
-    assert isinstance(request.origin, Origin)
-    return request.origin
+    return await telling.told(answer, whole, _ResponseWriter(frame, keep))
 
 
 def _sent_tokens(answer: Answer) -> int:
@@ -101,53 +75,10 @@ def _sent_tokens(answer: Answer) -> int:
     return int(told) if told.isdecimal() else 0
 
 
-async def chain(services: Services, scope: Scope, last: str, now: float) -> list[keeping.KeptResponse] | None:
-    """Returns the kept responses up to `last`, oldest first; None if one of them is not there, or they are too many."""
-    found: list[keeping.KeptResponse] = []
-    name = last
-    while name and len(found) < keeping.LONGEST:
-        record = await find(services, scope, name, now)
-        if record is None:
-            return None
-        found.append(record)
-        name = record.previous
-    return None if name else found[::-1]
-
-
-async def find(services: Services, scope: Scope, name: str, now: float) -> keeping.KeptResponse | None:
-    """Returns a response of a scope that is kept; None if there is none, or it cannot be read."""
-    try:
-        work = services.storage.answers.get(scope.id, _key(scope, name), now)
-        stored = await within(KEEP_DEADLINE * services.patience, work)
-    except (StorageError, TimeoutError, OSError):
-        services.metrics.failed_open("responses", "read")
-        return None
-    return None if stored is None else keeping.read(stored.completion)
-
-
-async def drop(services: Services, scope: Scope, name: str) -> None:
-    """Deletes a kept response. Raises StorageError, TimeoutError."""
-    work = services.storage.answers.delete(scope.id, _key(scope, name))
-    await within(KEEP_DEADLINE * services.patience, work)
-
-
-async def _keep(services: Services, scope: Scope, name: str, record: bytes) -> None:
-    stored = StoredAnswer(record, time(), "", "", streamed=False)
-    try:
-        work = services.storage.answers.put(scope.id, _key(scope, name), stored, services.config.responses.keep)
-        await within(KEEP_DEADLINE * services.patience, work)
-    except (StorageError, TimeoutError, OSError):
-        services.metrics.failed_open("responses", "keep")
-
-
-def _key(scope: Scope, name: str) -> str:
-    return f"{keeping.KEY}{scope.id}:{name[:200]}"
-
-
 async def _kept_as_it_is(answer: Answer, keep: Keep) -> Answer:
     """Returns an answer of an upstream that has the API, which is kept as it passes."""
     if not isinstance(answer.body, bytes):
-        return replace(answer, body=_Stream(answer.body, _watched(answer.body, keep)))
+        return replace(answer, body=telling.Stream(answer.body, _watched(answer.body, keep)))
     with suppress(ValueError, RecursionError):
         await keep(_object.decode(answer.body))
     return answer
@@ -159,34 +90,25 @@ async def _kept_as_it_is(answer: Answer, keep: Keep) -> Answer:
 async def messages(incoming: Incoming, services: Services) -> Answer:
     """Answers one request to `/v1/messages`. Raises OlvidoError for requests that we refuse ourselves."""
     offload = Offload(services.executor, len(incoming.body))
-    parse = apis.APIS["messages"].parse
-    request = await offload(lambda: parse(incoming.body))
+    try:
+        request = await offload(lambda: message_request.parse(incoming.body))
+    except InvalidJson:
+        loose = await offload(lambda: message_request.glimpsed(incoming.body))
+        if loose is None or "messages" not in services.router.route(loose.model).upstream.config.spoken:
+            raise
+        request = loose
     answer = await handle(incoming, services, lambda _: request)
     if answer.api == "messages":
         return answer
-    frame = message_output.Frame(incoming.request_id.removeprefix("req_"), request.model, _sent_tokens(answer))
-    if answer.status >= 400:
-        return message_output.told_error(answer, incoming.request_id)
-    return await _told(answer, request, _MessageWriter(frame))
+    name, stops = incoming.request_id.removeprefix("req_"), message_request.stops_of(request)
+    frame = message_output.Frame(name, request.model, _sent_tokens(answer), stops)
+    told = await telling.told(answer, request, _MessageWriter(frame))
+    if told.status >= 400:
+        return message_output.told_error(told, incoming.request_id)
+    return replace(told, headers=(*told.headers, ("request-id", incoming.request_id)))
 
 
-# --- a chat completion, told in another API ---------------------------------------------------------------------------
-
-
-class _Writer(Protocol):
-    """Tells one answer in another API."""
-
-    async def whole(self, completion: dict[str, Any]) -> bytes:
-        """Returns a whole completion as an object."""
-
-    def chunk(self, chunk: dict[str, Any]) -> bytes:
-        """Returns the events of a chunk."""
-
-    async def last(self) -> bytes:
-        """Returns the last events."""
-
-    def failed(self, error: dict[str, Any]) -> bytes:
-        """Returns the events of an answer that has broken off."""
+# --- their writers --------------------------------------------------------------------------------------------------
 
 
 class _ResponseWriter:
@@ -230,103 +152,13 @@ class _MessageWriter:
         return self._events.failed(error)
 
 
-async def _told(answer: Answer, request: ChatCompletionRequest, writer: _Writer) -> Answer:
-    """Returns an answer of the pipeline in another API. An error stays as it is."""
-    if answer.status >= 400:
-        return answer
-    headers = tuple([each for each in answer.headers if each[0] not in ("content-type", "cache-control")])
-    is_events = wire_headers.is_event_stream(answer.headers)
-    if request.stream and (is_events or not isinstance(answer.body, bytes)):
-        body = _Bytes(answer.body) if isinstance(answer.body, bytes) else answer.body
-        return Answer(answer.status, (*_EVENTS, *headers), _Stream(body, _translated(body, writer)), answer.source)
-    raw = answer.body if isinstance(answer.body, bytes) else b"".join([piece async for piece in answer.body])
-    try:
-        completion = _summed(raw) if is_events else _object.decode(raw)
-    except (ValueError, RecursionError):
-        raise UpstreamBroken("the upstream's answer is no chat completion, and cannot be told in this API") from None
-    if request.stream:  # an upstream that answers whole all the same
-        body = _Bytes(b"".join(sse.as_sse(completion, include_usage=True)))
-        return Answer(answer.status, (*_EVENTS, *headers), _Stream(body, _translated(body, writer)), answer.source)
-    return Answer(answer.status, (*_JSON, *headers), await writer.whole(completion), answer.source)
-
-
-def _summed(stream: bytes) -> dict[str, Any]:
-    """Returns the completion that a stream adds up to."""
-    parser, whole = sse.SseParser(), Accumulator()
-    whole.feed_all([event.data for event in (*parser.feed(stream), *parser.flush()) if event.data is not None])
-    return whole.completion()
-
-
-class _Stream:
-    """A stream made of another one. Iterate it once; `aclose` it in any case."""
-
-    def __init__(self, body: StreamedBody, made: AsyncGenerator[bytes, None]) -> None:
-        self._body = body
-        self._made = made
-
-    def __aiter__(self) -> AsyncIterator[bytes]:
-        return self._made
-
-    async def aclose(self) -> None:
-        """Ends the stream, and the one that it is made of."""
-        try:
-            await self._made.aclose()
-        finally:
-            await self._body.aclose()
-
-
-async def _translated(body: StreamedBody, writer: _Writer) -> AsyncGenerator[bytes, None]:
-    """Yields the chunks of a completion as events of another API."""
-    parser = sse.SseParser()
-    has_failed = False
-
-    def told(events: Sequence[sse.Event]) -> bytes:
-        nonlocal has_failed
-        parts: list[bytes] = []
-        for event in events:
-            data = event.data
-            if data is None:
-                parts.append(event.raw)  # a comment that keeps the connection open
-            if has_failed or not data or data.startswith(sse.DONE_DATA):
-                continue
-            try:
-                chunk = _object.decode(data)
-            except (ValueError, RecursionError):
-                chunk = {"error": {"message": "The upstream said what is no chunk of a chat completion."}}
-            error: Json = chunk.get("error")
-            has_failed = bool(error)
-            told = error if isinstance(error, dict) else {"message": str(error)}
-            parts.append(writer.failed(told) if error else writer.chunk(chunk))
-        return b"".join(parts)
-
-    async for piece in body:
-        if events := told(parser.feed(piece)):
-            yield events
-    rest = told(parser.flush())
-    if not has_failed:
-        yield rest + await writer.last()
-
-
 async def _watched(body: StreamedBody, keep: Keep) -> AsyncGenerator[bytes, None]:
     """Yields the events of a response as they are. Its object is kept before the event that holds it has passed."""
     parser = sse.SseParser()
     async for piece in body:
         for event in parser.feed(piece):
-            if event.data is not None and b'"response.completed"' in event.data[:100]:
-                await keep(_object.decode(event.data)["response"])
+            if event.data is not None and (response := ended_in(event.data)) is not None:
+                await keep(response)
             yield event.raw
     if rest := parser.rest():
         yield rest
-
-
-class _Bytes:
-    """A body that is there already, as a stream."""
-
-    def __init__(self, whole: bytes) -> None:
-        self._whole = whole
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        yield self._whole
-
-    async def aclose(self) -> None:
-        """Ends nothing."""

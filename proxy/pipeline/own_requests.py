@@ -13,13 +13,15 @@ from typing import Any
 import msgspec
 
 from proxy.config import Upstream, price_for
-from proxy.config.model import IntentReuse, Judge, QualityJudge
+from proxy.config.model import QualityJudge
+from proxy.config.reuse import IntentReuse, Judge
 from proxy.context import layout
 from proxy.embedding import Embedder
 from proxy.errors import UpstreamError
 from proxy.observe.metrics import Metrics
 from proxy.observe.tracing import current
 from proxy.pipeline.ledger import cost_of
+from proxy.pipeline.outcome import decoded
 from proxy.pipeline.record import Recorder
 from proxy.protocol.answers import find_usage, first_text, without_disclaimer
 from proxy.protocol.chat import chain_of
@@ -186,7 +188,7 @@ class UpstreamJudge:
             return None
         if answer.status != 200:
             return None
-        completion = _decoded(answer.body)
+        completion = decoded(answer.body)
         usage = find_usage(completion)
         return Reply(completion, self.most(body) if usage is None else cost_of(usage, self._price))
 
@@ -202,11 +204,4 @@ async def _exhaust(body: StreamedBody) -> None:
 def _completion(delivery: Delivery) -> Mapping[str, Any]:
     if delivery.completion is not None:
         return delivery.completion
-    return _decoded(delivery.raw_completion) if delivery.raw_completion and delivery.status == 200 else {}
-
-
-def _decoded(body: bytes) -> dict[str, Any]:
-    try:
-        return _object.decode(body)
-    except (ValueError, RecursionError):
-        return {}
+    return decoded(delivery.raw_completion) if delivery.raw_completion and delivery.status == 200 else {}

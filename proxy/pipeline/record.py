@@ -6,7 +6,7 @@ Each part fails on its own, counted and logged; none of it can take the answer f
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import partial
@@ -16,15 +16,14 @@ from typing import Any, TypeVar
 import msgspec
 
 from proxy.config import price_for
-from proxy.errors import UpstreamBroken, UpstreamError
-from proxy.lru import Lru
 from proxy.memory import commands
 from proxy.memory.learn import Learner, Obedience
 from proxy.observe.metrics import Metrics
 from proxy.pipeline import ledger as ledger_row
+from proxy.pipeline.answered_scopes import AnsweredScopes
 from proxy.pipeline.ending_sessions import Ends
-from proxy.protocol.answers import answers_of, find_usage, generated_text, has_error, model_of
-from proxy.protocol.chat import links_after
+from proxy.pipeline.outcome import came_to_nothing, chain_after, failed, has_answered, is_success, read_and_chain
+from proxy.protocol.answers import answers_of, generated_text
 from proxy.reuse import exact
 from proxy.storage.base import StorageError
 from proxy.storage.opening import Storage
@@ -61,43 +60,7 @@ Keep = Callable[[Exchange, Sequence[Message]], None]
 
 Settle = Callable[[LedgerRow], object]
 
-OnRecord = Callable[[str], Awaitable[bool]]  # returns True if storage has rows of a scope; may raise StorageError
-MOST_SCOPES = 50_000  # about 150 bytes each; one that was dropped is looked up in storage once more
-
 _object = msgspec.json.Decoder(dict[str, Any])
-
-
-class AnsweredScopes:
-    """The set of scopes that an upstream has answered: an LRU of this process, then those that storage has rows of.
-
-    Before that nothing is stored for a scope, neither in memory nor on disk: a client that invents keys, which every
-    upstream refuses, leaves rows in one common ledger (`UNANSWERED`), no more.
-    """
-
-    def __init__(self, on_record: OnRecord, most: int = MOST_SCOPES) -> None:
-        self._on_record = on_record
-        self._scopes: Lru[str, bool] = Lru(most)
-
-    def __len__(self) -> int:
-        return len(self._scopes)
-
-    async def has(self, scope: str) -> bool:
-        """Returns True if an upstream has answered the scope. Raises StorageError."""
-        if scope in self._scopes:
-            self._scopes.move_to_end(scope)
-            return True
-        if await self._on_record(scope):
-            self.add(scope)
-            return True
-        return False
-
-    def drop(self, scope: str) -> None:
-        """Removes a scope that was erased."""
-        self._scopes.pop(scope, None)
-
-    def add(self, scope: str) -> None:
-        """Adds a scope that an upstream has answered with a 2xx."""
-        self._scopes.put(scope, True)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -124,7 +87,7 @@ class Recorder:
     def delivered(self, exchange: Exchange, delivery: Delivery, attempts: Attempts) -> None:
         """Records a delivery, or its failure. The session is updated before the last byte goes to the client, whose
         next request may follow at once; the rest is done in the background."""
-        if _is_success(delivery) and not self._is_over(exchange):
+        if is_success(delivery) and not self._is_over(exchange):
             self.answered.add(exchange.identity.scope.id)
             self._obey_late(exchange, attempts)
         small = len(delivery.raw_completion or b"") <= INLINE_JSON_BYTES
@@ -161,7 +124,7 @@ class Recorder:
         try:
             await self._look(exchange)
             if not read:
-                reading = self._in_thread(lambda: _read_and_chain(exchange, delivery))
+                reading = self._in_thread(lambda: read_and_chain(exchange, delivery))
                 delivery, chain = await attempts.run("record", reading, fallback=(delivery, ()), deadline=DEADLINE)
                 attempts.call("record", lambda: self._remember(exchange, delivery, chain, attempts), fallback=None)
             # The answer of a fallback is not stored as this upstream's.
@@ -186,17 +149,17 @@ class Recorder:
             generated = await attempts.run("count", counting, fallback=0, deadline=DEADLINE)
         row = partial(self._row, exchange, delivery, generated, attempts, total)
         attempts.call("ledger", lambda: self._write(row(), attempts, delivery), fallback=None)
-        if (keep := self.keep) is not None and _is_known(exchange, delivery) and not self._is_over(exchange):
+        if (keep := self.keep) is not None and has_answered(exchange, delivery) and not self._is_over(exchange):
             said = delivery.completion or delivery.partial
             attempts.call("contents", lambda: keep(exchange, answers_of(said)), fallback=None)
-        if _is_known(exchange, delivery):
+        if has_answered(exchange, delivery):
             self._heard(exchange)
 
     def _land(self, key: str, lead: int | None, delivery: Delivery, answer: StoredAnswer | None) -> None:
         if delivery.outcome == "client_gone":
             self.shared.flights.abandon(key, lead)
-        elif answer is None and _came_to_nothing(delivery):
-            self.shared.flights.fail(key, lead, _failed(delivery).answer())
+        elif answer is None and came_to_nothing(delivery):
+            self.shared.flights.fail(key, lead, failed(delivery).answer())
         else:
             self.shared.flights.land(key, lead, answer)
 
@@ -210,7 +173,7 @@ class Recorder:
         is_over = self._is_over(exchange)
         # A regenerated request that got the same answer has its links already.
         if not is_over and (hit.source != "exact" or exchange.identity.continuity != "regenerated"):
-            chaining = Offload(self.executor, len(packed))(lambda: _chain(exchange, _object.decode(packed)))
+            chaining = Offload(self.executor, len(packed))(lambda: chain_after(exchange, _object.decode(packed)))
             chain = await attempts.run("record", chaining, fallback=(), deadline=DEADLINE)
             attempts.call("record", lambda: self._note(exchange, chain), fallback=None)
             answers = answers_of(_object.decode(packed))
@@ -230,7 +193,7 @@ class Recorder:
         is_known = exchange.identity.is_answered and "identify" not in attempts.failed
         if is_known and not self._is_over(exchange):
             answered = _object.decode(completion)
-            attempts.call("record", lambda: self._note(exchange, _chain(exchange, answered)), fallback=None)
+            attempts.call("record", lambda: self._note(exchange, chain_after(exchange, answered)), fallback=None)
         row = ledger_row.commanded(exchange, attempts, total)
         if not is_known:
             row = replace(row, scope=UNANSWERED, session=UNANSWERED)
@@ -279,7 +242,7 @@ class Recorder:
         return await asyncio.get_running_loop().run_in_executor(self.executor, work)
 
     def _read_and_remember(self, exchange: Exchange, delivery: Delivery, attempts: Attempts) -> Delivery:
-        delivery, chain = _read_and_chain(exchange, delivery)
+        delivery, chain = read_and_chain(exchange, delivery)
         self._remember(exchange, delivery, chain, attempts)
         return delivery
 
@@ -316,7 +279,7 @@ class Recorder:
         row = ledger_row.forwarded(
             exchange, delivery, generated, price, attempts, total, self._spent(exchange, delivery)
         )
-        return row if _is_known(exchange, delivery) else replace(row, scope=UNANSWERED, session=UNANSWERED)
+        return row if has_answered(exchange, delivery) else replace(row, scope=UNANSWERED, session=UNANSWERED)
 
     def _spent(self, exchange: Exchange, delivery: Delivery) -> float | None:
         """Returns the dollars of several rounds; None if there was one, or nobody knows."""
@@ -327,59 +290,3 @@ class Recorder:
 
     def _price(self, upstream: str, model: str) -> Price:
         return price_for(self.router.named(upstream).config, model)
-
-
-def _came_to_nothing(delivery: Delivery) -> bool:
-    """True if the upstream failed, be it by an error event in a stream. A complete answer that is merely not kept is no
-    failure: waiting requests get their own."""
-    return delivery.outcome != "complete" or has_error(delivery.partial)
-
-
-def _failed(delivery: Delivery) -> UpstreamError:
-    """Returns the error for requests that waited for this answer, which failed after it had begun."""
-    if delivery.outcome == "upstream_broken":
-        return UpstreamBroken(f"upstream {delivery.upstream!r} has just broken off the answers to the same request")
-    return UpstreamError(f"upstream {delivery.upstream!r} has just failed to answer the same request")
-
-
-def _is_success(delivery: Delivery) -> bool:
-    return 200 <= delivery.status < 300
-
-
-def _is_known(exchange: Exchange, delivery: Delivery) -> bool:
-    """True if an upstream has answered this scope, now or before."""
-    return exchange.identity.is_answered or _is_success(delivery)
-
-
-def _read(delivery: Delivery) -> Delivery:
-    """Returns the delivery with its JSON answer decoded; a stream was decoded as it passed. Anything else (garbage, a
-    content coding) was passed on unchanged, and stays unaccounted."""
-    raw = delivery.raw_completion
-    if raw is None or delivery.status >= 400:
-        return delivery
-    try:
-        completion = _object.decode(raw)
-    except (ValueError, RecursionError):
-        return delivery
-    model = model_of(completion) or delivery.model
-    return replace(delivery, completion=completion, usage=delivery.usage or find_usage(completion), model=model)
-
-
-def _read_and_chain(exchange: Exchange, delivery: Delivery) -> tuple[Delivery, tuple[bytes, ...]]:
-    """Returns the decoded delivery, and the links that are known from now on: () if it failed."""
-    delivery = _read(delivery)
-    if delivery.outcome == "our_error" or not _is_success(delivery):
-        return delivery, ()
-    return delivery, _chain(exchange, delivery.completion)
-
-
-def _chain(exchange: Exchange, completion: Mapping[str, Any] | None) -> tuple[bytes, ...]:
-    """Returns the links of the request and of the answer, by which the next request of this conversation is
-    recognised."""
-    if exchange.directives.mode == "off":
-        return ()
-    chain = exchange.identity.chain
-    answers = answers_of(completion)
-    if len(answers) != 1:  # with n > 1 the client's choice is not known yet
-        return chain
-    return (*chain, *links_after(chain[-1], answers))

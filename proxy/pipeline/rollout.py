@@ -14,10 +14,12 @@ from proxy.config.model import Context
 from proxy.context import rollout
 from proxy.keys.book import KeyBook
 from proxy.lru import Lru
-from proxy.storage.base import Accounts, StorageError
+from proxy.storage.accounts import Accounts
+from proxy.storage.base import StorageError
 from proxy.storage.erasures import base_of
+from proxy.storage.looking import Looking
 from proxy.storage.returns import ReturnStore
-from proxy.tasks import Repeating, Tasks
+from proxy.tasks import Tasks
 from proxy.types import Directives, Identity, LedgerRow
 
 log = logging.getLogger(__name__)
@@ -54,7 +56,7 @@ class Rollout:
         self._is_configured = bool(settings.rules) or settings.canary < 1
         self._returned: Lru[tuple[str, str], str] = Lru(MOST)
         self._newest = 0
-        self._looking: Repeating | None = None
+        self._looking = Looking(self.look, LOOK, "rollout")
 
     @property
     def applies(self) -> bool:
@@ -118,18 +120,10 @@ class Rollout:
 
     async def start(self) -> None:
         """Reads what is known, and goes on looking where others add to it."""
-        with suppress(StorageError):
-            await self.look()
+        await self._looking.once()
         if self._is_shared and self._store.keeps:
-            self._looking = Repeating(self._tasks, self._look_again, LOOK, "rollout")
-            self._looking.start(LOOK)
+            self._looking.start(self._tasks, LOOK)
 
     def stop(self) -> None:
         """Ends it."""
-        if self._looking is not None:
-            self._looking.stop()
-            self._looking = None
-
-    async def _look_again(self) -> None:
-        with suppress(StorageError):
-            await self.look()
+        self._looking.stop()

@@ -24,7 +24,8 @@ from proxy.pipeline.tool_stream import Streamed
 from proxy.pipeline.tool_turns import Turns, UnusableError
 from proxy.protocol import headers as wire_headers
 from proxy.protocol.answers import answers_of
-from proxy.protocol.whole_rounds import WholeRound, WholeSplice
+from proxy.protocol.apis import as_completion
+from proxy.protocol.spliced import Whole, WholeOne
 from proxy.tasks import Offload
 from proxy.types import Answer, Exchange, Headers
 
@@ -75,7 +76,7 @@ async def _own(turns: Turns) -> Answer:
 
 async def _whole(turns: Turns, answer: Answer) -> Answer:
     """Splices answers that are not streamed."""
-    splice = WholeSplice()
+    splice = Whole(turns.rounds.api)
     following: Answer | None = answer
     try:
         while following is not None:
@@ -95,12 +96,13 @@ async def _whole(turns: Turns, answer: Answer) -> Answer:
         return await _own(turns)
     if body is answer.body:
         return await turns.rounds.pass_on(answer)
-    await turns.keep(answers_of(_object.decode(body)))
-    turns.rounds.report("complete", raw_completion=body, completion=None, streamed=False)
+    told = as_completion(turns.rounds.api, body) or body
+    await turns.keep(answers_of(_object.decode(told)))
+    turns.rounds.report("complete", raw_completion=told, completion=None, streamed=False)
     return replace(answer, body=body, headers=_without_stream(answer))
 
 
-async def _read(turns: Turns, answer: Answer, splice: WholeSplice) -> WholeRound | None:
+async def _read(turns: Turns, answer: Answer, splice: Whole) -> WholeOne | None:
     """Reads an answer that is not streamed; one that is, though it was not asked for, to its end first. None if it
     can't be read as a completion."""
     body, rounds = answer.body, turns.rounds
@@ -110,13 +112,13 @@ async def _read(turns: Turns, answer: Answer, splice: WholeSplice) -> WholeRound
                 pass
         finally:
             await body.aclose()
+        if rounds.api != "chat":
+            return None  # nobody streams a message that was asked for whole
         completion: Mapping[str, Any] = rounds.deliveries[-1].completion or {}
         body = msgspec.json.encode(completion)
     read = body
     try:
-        round_ = await Offload(rounds.context.services.executor, len(read))(
-            lambda: WholeRound(splice, turns.whose, read)
-        )
+        round_ = await Offload(rounds.context.services.executor, len(read))(lambda: splice.round(turns.whose, read))
     except (ValueError, RecursionError):
         return None
     if round_.failed:

@@ -5,7 +5,7 @@ gave the round before. However many there were, the recorder gets one delivery: 
 usages.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial, reduce
 from typing import Any
@@ -18,10 +18,11 @@ from proxy.pipeline import RequestContext
 from proxy.pipeline.ledger import cost_of
 from proxy.protocol import headers as wire_headers
 from proxy.protocol.answers import find_usage
+from proxy.protocol.apis import as_completion
 from proxy.protocol.dialects import DIALECTS, violations
-from proxy.protocol.tool_results import followed
+from proxy.protocol.spliced import followed
 from proxy.tasks import Offload
-from proxy.types import Answer, Delivery, Exchange, Message, Outcome, Prompt, Round, Usage
+from proxy.types import Answer, ApiName, Delivery, Exchange, Message, Outcome, Prompt, Round, Usage
 from proxy.upstream import forward
 from proxy.upstream.client import Route, Upstream
 
@@ -38,6 +39,7 @@ class Rounds:
     exchange: Exchange
     deliveries: list[Delivery] = field(default_factory=list)  # of each round, in their order
     is_own: bool = False  # the newest round is the client's own request
+    api: ApiName = "chat"  # in which the first round was answered
     _asked: int = 0
     _read: dict[int, Usage | None] = field(default_factory=dict)  # usage of rounds whose bodies were read at once
     _made: dict[str, Prompt] = field(default_factory=dict)  # of the first round, by upstream
@@ -49,7 +51,9 @@ class Rounds:
         """Asks for a round: the planned prompt, with `more` behind it. Returns its answer; None if no upstream would
         take these messages. Raises UpstreamError."""
         if not more:
-            return await self._ask(self.context.route, self._prompt)
+            answer = await self._ask(self.context.route, self._prompt)
+            self.api = answer.api
+            return answer
         attempts, offload = self.context.attempts, self.context.offload
         work = offload(lambda: self._followed(more))
         prompts = await attempts.run("tools", work, fallback={}, deadline=FOLLOW_DEADLINE)
@@ -91,8 +95,8 @@ class Rounds:
 
     async def read_usage(self, body: bytes) -> None:
         """Reads the usage of the newest round, whose body was read at once."""
-        offload = Offload(self.context.services.executor, len(body))
-        self._read[len(self.deliveries) - 1] = await offload(lambda: _usage_in(body))
+        offload, api = Offload(self.context.services.executor, len(body)), self.api
+        self._read[len(self.deliveries) - 1] = await offload(lambda: _usage_in(api, body))
 
     async def pass_on(self, answer: Answer) -> Answer:
         """Returns the newest answer as it is. Its delivery is the answer's."""
@@ -131,7 +135,7 @@ class Rounds:
         newest = self.deliveries[-1].upstream if self.deliveries else ""
         return next((candidates[at:] for at, each in enumerate(candidates) if each.name == newest), candidates)
 
-    async def _ask(self, route: Route, prompt_for: Any) -> Answer:
+    async def _ask(self, route: Route, prompt_for: Callable[[Upstream], Prompt]) -> Answer:
         incoming, request = self.context.incoming, self.exchange.request
         self._asked += 1
         return await forward.forward(
@@ -170,7 +174,7 @@ class Rounds:
     def _followed(self, more: Sequence[Message]) -> Mapping[str, Prompt]:
         """Returns the prompts of a further round, for the upstreams that would take them."""
         able = [upstream for upstream in self._candidates if self._is_valid(upstream, more)]
-        return {each.name: replace(made := self._prompt(each), body=followed(made.body, more)) for each in able}
+        return {each.name: replace(made := self._prompt(each), body=followed(made, more)) for each in able}
 
     def _is_valid(self, upstream: Upstream, more: Sequence[Message]) -> bool:
         request, plan = self.exchange.request, self._prompt(upstream).plan
@@ -194,9 +198,9 @@ async def close(answer: Answer | None) -> None:
         await answer.body.aclose()
 
 
-def _usage_in(body: bytes) -> Usage | None:
+def _usage_in(api: ApiName, body: bytes) -> Usage | None:
     try:
-        return find_usage(_object.decode(body))
+        return find_usage(_object.decode(as_completion(api, body) or body))
     except (ValueError, RecursionError):
         return None
 
@@ -214,4 +218,5 @@ def _sum(first: Usage, second: Usage) -> Usage:
         first.reasoning_tokens + second.reasoning_tokens,
         written,
         first.reports_none_cached and second.reports_none_cached,
+        first.written_for_an_hour + second.written_for_an_hour,
     )

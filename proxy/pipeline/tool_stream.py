@@ -8,18 +8,14 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
-import msgspec
-
 from proxy.errors import UpstreamBroken, UpstreamError
 from proxy.pipeline.tool_rounds import close, is_readable
 from proxy.pipeline.tool_turns import Turns, UnusableError
-from proxy.protocol import sse
 from proxy.protocol.answers import answers_of
-from proxy.protocol.rounds import RoundReader
-from proxy.protocol.splicing import Splice, added
+from proxy.protocol.apis import error_event
+from proxy.protocol.spliced import Stream, as_stream, completion_in
+from proxy.protocol.splicing import added
 from proxy.types import Answer, Outcome
-
-_object = msgspec.json.Decoder(dict[str, Any])
 
 
 class Streamed:
@@ -29,7 +25,7 @@ class Streamed:
         self.instead: Answer | None = None  # that is to be given, since nothing of this one has been
         self._turns = turns
         self._attempts = turns.rounds.context.attempts
-        self._splice = Splice()
+        self._stream = Stream(turns.rounds.api)
         self._ready: deque[bytes] = deque()  # for the client
         self._has_begun = False  # something was ready
         self._is_over = False
@@ -66,7 +62,7 @@ class Streamed:
 
     def _open(self, answer: Answer) -> None:
         self._answer = answer
-        self._reader = RoundReader(self._splice, self._turns.whose)
+        self._reader = self._stream.round(self._turns.whose)
         assert not isinstance(answer.body, bytes), "it was made a stream"
         self._chunks = aiter(answer.body)
         self._is_read = False  # to its end
@@ -96,7 +92,7 @@ class Streamed:
     async def _ended(self, error: UpstreamError | None = None, *, is_sound: bool = True) -> None:
         """Ends a round. `error`: it was cut off."""
         await close(self._answer)
-        rounds, reader, splice = self._turns.rounds, self._reader, self._splice
+        rounds, reader, splice = self._turns.rounds, self._reader, self._stream.splice
         if is_sound and reader.is_untouched:
             await rounds.pass_on(self._answer)
             self._end(error)
@@ -109,7 +105,7 @@ class Streamed:
         except UpstreamError as failure:
             self._report("upstream_broken")
             if self._has_begun:
-                self._put(sse.error_event(failure.body()))
+                self._put(error_event(rounds.api, failure))
             self._end(failure)
             return
         if self.instead is not None:
@@ -125,22 +121,22 @@ class Streamed:
         there is none to be spliced. Raises UpstreamError if the stream has to break off."""
         turns = self._turns
         try:
-            return await turns.following(self._reader, completion, has_said=self._splice.has_said)
+            return await turns.following(self._reader, completion, has_said=self._stream.splice.has_said)
         except (UnusableError, UpstreamError):
-            if turns.rounds.is_own or self._splice.has_calls:
+            if turns.rounds.is_own or self._stream.splice.has_calls:
                 raise UpstreamBroken("the upstream broke off the answer before it was complete") from None
         answer = await turns.ask_own()
         if not self._has_begun:
             self.instead = await turns.rounds.pass_on(answer)
             return None
-        if answer.status >= 400 or not is_readable(answer):
+        if answer.status >= 400 or not is_readable(answer) or answer.api != turns.rounds.api:
             await close(answer)
             raise UpstreamBroken("the upstream could not complete the answer")
         return answer
 
     async def _close(self, usage: Mapping[str, Any] | None) -> None:
         """Ends the answer as it should end. What was hidden is kept first."""
-        await self._turns.keep(answers_of(self._splice.answer.completion()))
+        await self._turns.keep(answers_of(self._stream.splice.answer.completion()))
         closing = self._attempts.call("tools", self._reader.closing, fallback=b"")
         self._report("complete", {} if usage is None else {"usage": usage})
         if closing:
@@ -153,16 +149,17 @@ class Streamed:
             return answer
         rounds, body = self._turns.rounds, answer.body
         await rounds.read_usage(body)
-        read = self._attempts.call("tools", partial(_object.decode, body), fallback=None)
+        read = self._attempts.call("tools", partial(completion_in, rounds.api, body), fallback=None)
         rounds.deliveries[-1] = replace(rounds.deliveries[-1], completion=read, raw_completion=None)
-        work = partial(sse.as_sse, read or {}, include_usage=rounds.exchange.request.wants_usage_chunk)
-        return replace(answer, body=_Once(b"".join(self._attempts.call("tools", work, fallback=[]))))
+        asked = rounds.exchange.request.wants_usage_chunk
+        work = partial(as_stream, rounds.api, body, include_usage=asked)
+        return replace(answer, body=_Once(self._attempts.call("tools", work, fallback=b"")))
 
     def _end(self, error: UpstreamError | None = None) -> None:
         self._is_over, self._error = True, error
 
     def _report(self, outcome: Outcome, more: Mapping[str, Any] = MappingProxyType({})) -> None:
-        answer = self._splice.answer
+        answer = self._stream.splice.answer
         said = {**answer.completion(), **more} if answer.started else None
         is_whole = outcome == "complete" and answer.complete
         told = {"completion": said} if is_whole else {"completion": None, "partial": said}

@@ -4,7 +4,7 @@ asked again? What was hidden from the client is collected here, and kept."""
 from collections.abc import Awaitable, Mapping, Sequence
 from functools import partial
 from time import perf_counter
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import msgspec
 
@@ -13,7 +13,8 @@ from proxy.desk.sentences import sentence
 from proxy.pipeline.tool_rounds import Rounds, close, is_readable
 from proxy.protocol.chat import identity_of, links_after
 from proxy.protocol.rounds import NOBODYS, Whose
-from proxy.protocol.tool_results import Said, result, said_in, without_calls
+from proxy.protocol.spliced import ReadRound
+from proxy.protocol.tool_results import Said, result
 from proxy.types import Answer, Message, ToolCall, Usage
 from proxy.types.desk import Hidden
 
@@ -22,22 +23,6 @@ KEEP_DEADLINE = 2.0  # seconds in which what was hidden is to be durable, while 
 
 class UnusableError(Exception):
     """Raised where the rounds come to nothing: the client's own request is to be sent."""
-
-
-class ReadRound(Protocol):
-    """A round that has been read, streamed or not."""
-
-    @property
-    def ours(self) -> tuple[int, ...]:
-        """Positions of the calls that are answered here."""
-
-    @property
-    def has_theirs(self) -> bool:
-        """True if it has calls of the client's."""
-
-    @property
-    def has_text(self) -> bool:
-        """True if it has a text for the client."""
 
 
 class Turns:
@@ -75,7 +60,7 @@ class Turns:
             raise UnusableError
         if self.rounds.is_own:
             return None
-        said: Said | None = self._attempts.call("tools", partial(said_in, completion, round_.ours), fallback=None)
+        said: Said | None = self._attempts.call("tools", partial(round_.said, completion), fallback=None)
         if said is None or len(said.ours) != len(round_.ours):
             raise UnusableError
         is_empty = not (round_.has_text or round_.has_theirs)
@@ -84,7 +69,7 @@ class Turns:
                 raise UnusableError
             self._final = said.message
             return None
-        self._final = without_calls(said.message, round_.ours)
+        self._final = said.rest
         if self._is_last:
             self._count("stripped")
             if is_empty:
@@ -119,10 +104,11 @@ class Turns:
             link=chain[-1],
             answer=links_after(chain[-1], answers)[0],
             before=tuple(each.raw for each in self._hidden),
-            instead=given.raw if is_other or self._after else b"",
+            instead=given.raw if is_other or given.span or self._after else b"",
             after=tuple(each.raw for each in self._after),
             calls=tuple(call.id for call in said.tool_calls),
             tokens=self._tokens,
+            spans=_spans([*self._hidden, given]),
         )
         await self._attempts.run("tools", self._runner.keep(hidden), fallback=False, deadline=KEEP_DEADLINE)
 
@@ -130,7 +116,7 @@ class Turns:
         self._hidden += [said, *results]
         self._tokens = sum(_tokens(each.usage) for each in self.rounds.told)
         answer = await self.rounds.ask(self._hidden)
-        if answer is None or answer.status >= 400 or not is_readable(answer):
+        if answer is None or answer.status >= 400 or not is_readable(answer) or answer.api != self.rounds.api:
             await close(answer)
             raise UnusableError
         self._count("continued")
@@ -174,6 +160,12 @@ class Turns:
     def _count(self, ended: Literal["continued", "mixed", "stripped", "failed"]) -> None:
         metrics = self.rounds.context.services.metrics
         metrics.of(metrics.memory_tool_rounds, ended).inc()
+
+
+def _spans(messages: Sequence[Message]) -> tuple[bytes, ...]:
+    """Returns the messages' bytes in another API; () if they have none."""
+    spans = tuple(each.span for each in messages)
+    return spans if any(spans) else ()
 
 
 async def _listed(work: Awaitable[Sequence[str]]) -> list[str]:

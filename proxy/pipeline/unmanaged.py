@@ -11,8 +11,9 @@ from time import perf_counter, time
 from proxy.config import price_for
 from proxy.conversation.identify import end_user
 from proxy.observe.metrics import Metrics
+from proxy.pipeline.answered_scopes import AnsweredScopes
 from proxy.pipeline.ledger import cost_of
-from proxy.pipeline.record import DEADLINE, AnsweredScopes, Settle
+from proxy.pipeline.record import DEADLINE, Settle
 from proxy.protocol import headers as wire_headers
 from proxy.protocol.headers import read_directives
 from proxy.protocol.routes import MOST_MODEL, model_in, route_of, usage_in

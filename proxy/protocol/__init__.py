@@ -3,6 +3,7 @@ completions are here; `responses/` and `messages/` are adapters of two other API
 
 apis.py        the table of APIs: what an upstream gets of a request in another one, and how its answer is read
 origin.py      the request of another API behind a neutral one
+fitting.py     its messages, as an upstream of chat completions takes them
 
 chat.py        the neutral request, read from a chat completion's body; its canonical form; its history as a hash chain
 message.py     the neutral message; changed messages: a block before or behind, shorter texts, another content
@@ -13,9 +14,11 @@ routes.py      routes that are passed through: their names; model and usage of a
 headers.py     filters headers in both directions; reads a client's directives from them
 sse.py         parses server-sent events; writes a stored completion as a stream of chunks
 accumulate.py  adds up the chunks of a stream to one completion
+in_order.py    the deltas of a stream one block after another, for APIs that tell an answer so
 splicing.py    splices the streams of several rounds into one answer
 rounds.py      for it: reads one round, and holds back what the client is not to see, or not yet
 whole_rounds.py  the same for answers that are not streamed
+spliced.py     the same by the API in which the upstream answers
 tool_results.py  follow-up messages of an answer whose tools the proxy runs
 merging.py     merges the values of chunks, and neighbouring chunks of text
 dialects.py    the demands of each kind of upstream: the table of dialects, and the check of messages against it

@@ -29,7 +29,7 @@ _FIRST_WINS = frozenset({"id", "created", "model"})
 # `obfuscation` is random padding that OpenAI adds to chunks, against guessing tokens from their length.
 _NOT_OF_THE_ANSWER = frozenset({"choices", "usage", "object", "obfuscation"})
 # Finish reasons of an incomplete answer: OpenRouter's for a failure, DeepSeek's for a lack of capacity.
-_BROKE_OFF = frozenset({"error", "insufficient_system_resource"})
+BROKE_OFF = frozenset({"error", "insufficient_system_resource"})
 _decoder = msgspec.json.Decoder(dict[str, Any])
 
 
@@ -76,7 +76,7 @@ class Accumulator:
         reasons = [choice.get("finish_reason") for choice in self._choices.values()]
         return (
             bool(reasons)
-            and all(isinstance(reason, str) and reason and reason not in _BROKE_OFF for reason in reasons)
+            and all(isinstance(reason, str) and reason and reason not in BROKE_OFF for reason in reasons)
             and self.error is None
             and not self.garbage
             and not self.overflowed

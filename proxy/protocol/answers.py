@@ -3,7 +3,7 @@ and removes the disclaimer, the line that says an answer is from memory.
 
 The disclaimer is the first paragraph of the answer, by the system and not by the model. A client sends it back with the
 history of its next request. Where two histories are compared it is removed; the upstream gets what the client sent. Its
-texts are the setting `reuse.intent.disclaimer` (proxy/config/model.py).
+texts are the setting `reuse.intent.disclaimer` (proxy/config/reuse.py).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -137,15 +137,18 @@ def parse_usage(usage: Json) -> Usage | None:
         _count(_detail(usage, "prompt_tokens_details", "cache_write_tokens")),
         _count(usage.get("cache_creation_input_tokens")),
     )
+    hour = _count(_detail(usage, "cache_creation", "ephemeral_1h_input_tokens")) or 0
     reasoning = _count(_detail(usage, "completion_tokens_details", "reasoning_tokens")) or 0
     prompt, completion = prompt or 0, completion or 0
+    wrote = _most(written, prompt - min(cached, prompt))
     return Usage(
         prompt_tokens=prompt,
         completion_tokens=completion,
         cached_tokens=min(cached, prompt),
         reasoning_tokens=min(reasoning, completion),
-        written_tokens=_most(written, prompt - min(cached, prompt)),
+        written_tokens=wrote,
         reports_none_cached=cached == 0 and any(count is not None for count in told),
+        written_for_an_hour=min(hour, wrote or 0),
     )
 
 

@@ -15,18 +15,19 @@ import msgspec
 from proxy.errors import OlvidoError
 from proxy.protocol import sse
 from proxy.protocol.accumulate import Accumulator
-from proxy.protocol.chat import INSTRUCTIONS, ChatCompletionRequest
-from proxy.protocol.message import instruction
+from proxy.protocol.chat import ChatCompletionRequest
+from proxy.protocol.fitting import fitted
 from proxy.protocol.messages import output as messages_output
 from proxy.protocol.messages import request as messages_request
 from proxy.protocol.messages.blocks import has_broken_seal
+from proxy.protocol.messages.bodies import with_tools
 from proxy.protocol.messages.reading import MessageReader
 from proxy.protocol.origin import Origin
 from proxy.protocol.request import with_changes, without
 from proxy.protocol.responses import output as responses_output
 from proxy.protocol.responses import request as responses_request
 from proxy.protocol.responses.reading import ResponseReader
-from proxy.types import Answer, ApiName, ChatRequest, Json, Message, RequestOrigin, Usage
+from proxy.types import Answer, ApiName, ChatRequest, Json, Message, Repeats, RequestOrigin, Usage
 
 _MAX_TOKENS = MappingProxyType({"max_tokens": "max_completion_tokens"})  # as OpenAI's newer models want it
 
@@ -60,7 +61,7 @@ class Reader(Protocol):
     def completion(self) -> dict[str, Any]: ...  # noqa: D102
 
 
-Writer = Callable[[Origin, Sequence[Message] | None, str | None], bytes]
+Writer = Callable[[Origin, Sequence[Message] | None, str | None, Repeats | None], bytes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,17 +170,34 @@ def has_native(origin: RequestOrigin | None, apis: Sequence[ApiName]) -> bool:
     return origin is None or origin.api in apis
 
 
-def native_body(request: ChatRequest, messages: Sequence[Message] | None, model: str | None) -> bytes | None:
-    """Returns the body in the API that the client has used, with these messages and this model in place of the client's
-    (None: its own). None where signed reasoning would be sent without the bytes that its signature is about."""
+def native_body(
+    request: ChatRequest,
+    messages: Sequence[Message] | None,
+    model: str | None,
+    repeats: Repeats | None = None,
+    *,
+    tools: Sequence[Json] = (),
+    has_memory: bool = False,
+) -> bytes | None:
+    """Returns the body in the API that the client has used, with these messages and this model (None: the request's
+    own), and with breakpoints where it needs some. None where signed reasoning would be sent without the bytes that its
+    signature is about. `repeats`: what later requests repeat of these messages. `tools`: of ours, behind the client's,
+    as those of a chat completion; in the Messages API alone. `has_memory`: the provider has a memory tool of its own.
+    """
     assert isinstance(request, ChatCompletionRequest)
     origin = request.origin
     assert isinstance(origin, Origin)
-    if messages is None and model is None and not origin.chain:
+    if not origin.values:
         return origin.raw
     if messages is not None and has_broken_seal(messages):
         return None
-    return APIS[origin.api].written(origin, messages, model)
+    if messages is None and (request.is_rewritten or origin.has_own):
+        # With the history of a session, without commands, or without reasoning that no provider can read.
+        messages = request.messages
+    if messages is None and model is None and not origin.chain:
+        return origin.raw
+    body = APIS[origin.api].written(origin, messages, model, repeats)
+    return with_tools(body, tools, has_built_in=has_memory) if tools else body
 
 
 def chat_body(
@@ -191,14 +209,10 @@ def chat_body(
     ask_usage: bool,
     dialect: str,
 ) -> bytes:
-    """Returns the body of a chat completion for a request that came in another API. Instructions stand in one message,
-    which every upstream takes."""
-    said = list(request.messages if messages is None else messages)
-    leading = next((at for at, each in enumerate(said) if each.role not in INSTRUCTIONS), len(said))
-    if leading > 1:
-        said[:leading] = [instruction("\n\n".join(each.text for each in said[:leading]))]
-    if dialect != "openai":  # nobody else knows a developer
-        said = [instruction(each.text) if each.role == "developer" else each for each in said]
+    """Returns the body of a chat completion for a request that came in another API, as the upstream's dialect takes it
+    (fitting.py)."""
+    continues = request.origin is not None and request.origin.api == "messages"
+    said = fitted(request.messages if messages is None else messages, dialect, continues=continues)
     renamed = _MAX_TOKENS if dialect == "openai" else {}
     body = with_changes(request, messages=said, tools=tools, model=model, ask_usage=ask_usage, renamed=renamed)
     return without(body, _LABELS if ask_usage else (*_LABELS, "stream_options"))

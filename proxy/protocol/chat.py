@@ -80,6 +80,7 @@ class ChatCompletionRequest:
     model: str
     stream: bool
     origin: RequestOrigin | None = None
+    is_rewritten: bool = False  # its messages are not those that the client has sent
 
     @property
     def wants_usage_chunk(self) -> bool:

@@ -139,6 +139,11 @@ def message_of(raw: bytes) -> Message | None:
         return None
 
 
+def spanned(said: Message, span: bytes, *, is_sealed: bool) -> Message:
+    """Returns the message with its bytes in another API than chat completions. `span`, `is_sealed`: as in `Message`."""
+    return chat_message(said.raw, said.data, span=span, is_sealed=is_sealed)
+
+
 def unpacked(array: bytes) -> tuple[Message, ...]:
     """Parses a JSON array of messages; each keeps its own bytes."""
     return tuple([chat_message(bytes(raw), _object.decode(raw)) for raw in _array.decode(array)])

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import msgspec
 
 from proxy.errors import BadRequest, InvalidJson
-from proxy.types import ApiName, Json
+from proxy.protocol.request import refuse_too_many
+from proxy.types import ApiName, Breakpoints, Json
 
 _top_level = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _any = msgspec.json.Decoder()
@@ -28,7 +29,11 @@ class Origin:
     hands_off: str = ""  # why it is sent on only as it came; "": it may be rewritten
     foreign: str = ""  # the field, or part of one, that no chat completion can express; ""
     custom: frozenset[str] = frozenset()  # names of tools whose input is free text (Responses)
+    breakpoints: Breakpoints | None = None  # the client's; None: the provider caches without (all but Messages)
     chain: str = ""  # the response that it goes on from, of those that the proxy keeps (Responses)
+    is_unstored: bool = False  # the provider is to keep nothing of it: the whole chain is here (Responses)
+    dangling: str = ""  # the call_id of an output whose call is not there; "": there is none (Responses)
+    has_own: bool = False  # reasoning that the proxy has handed out itself, and no provider can read (Responses)
 
     @property
     def previous(self) -> str:
@@ -42,23 +47,40 @@ class Origin:
         return self.fields.get("store") is not False
 
     @property
+    def is_whole(self) -> bool:
+        """True if its input holds all that it goes on from, so that a later request may go on from it (Responses)."""
+        opaque = self.hands_off.partition(": ")[2]
+        has_state = bool(self.hands_off) and (not opaque or opaque in ("item_reference", "unknown"))
+        return not has_state and not self.dangling
+
+    @property
+    def is_bound(self) -> bool:
+        """True if a chat completion in its place would lack something: what none can express, or the provider holds. Of
+        the Messages API's fields those that pass as they came, and are not foreign, do without."""
+        return bool(self.foreign) or (self.api == "responses" and bool(self.hands_off))
+
+    @property
     def given(self) -> bytes:
         """The input in the client's bytes (Responses)."""
         return bytes(self.values.get("input", b"[]"))
 
 
-def opened(body: bytes) -> tuple[dict[str, msgspec.Raw], dict[str, Json]]:
-    """Parses a body to its top-level values, as bytes and decoded. Raises InvalidJson, and BadRequest without a model's
-    name."""
+def opened(body: bytes, *, may_lack_model: str = "") -> tuple[dict[str, msgspec.Raw], dict[str, Json]]:
+    """Parses a body to its top-level values, as bytes and decoded. `may_lack_model`: a field with which no model's name
+    is needed. Raises InvalidJson, and BadRequest without a model's name."""
+    refuse_too_many(body)
     try:
         values = _top_level.decode(body)
         fields: dict[str, Json] = {name: _any.decode(raw) for name, raw in values.items()}
     except msgspec.ValidationError:
+        if body.lstrip()[:1] == b"{":  # a number that is out of range
+            raise InvalidJson("The request body is not valid JSON.") from None
         raise BadRequest("Invalid type for the request body: expected an object.") from None
     except (ValueError, RecursionError):
         raise InvalidJson("The request body is not valid JSON.") from None
-    model = fields.get("model")
-    if not isinstance(model, str) or not 0 < len(model) <= MOST_MODEL:
+    model = fields.setdefault("model", None)
+    needs_model = model is not None or not fields.get(may_lack_model)
+    if needs_model and not (isinstance(model, str) and 0 < len(model) <= MOST_MODEL):
         raise BadRequest(
             f"Invalid 'model': expected a name of 1 to {MOST_MODEL} characters.",
             param="model",

@@ -39,8 +39,7 @@ _OUT_OF_RANGE = "Number out of range"  # msgspec's message for a number beyond a
 def parse(body: bytes) -> ChatRequest:
     """Parses a request body. Raises BadRequest (OpenAI's shape, 400) for what no upstream could accept: not JSON, not
     an object, no model, no messages. Anything else (unknown roles, odd contents) is for the upstream to judge."""
-    if len(body) > ALWAYS_DECODED and body.count(b"{") + body.count(b"[") > MAX_CONTAINERS:
-        raise BadRequest(f"The request body has more than {MAX_CONTAINERS} objects and arrays.")
+    refuse_too_many(body)
     top = _decode(_top_level, body, "the request body")
     if "model" not in top:
         raise MissingParameter("you must provide a model parameter", param="model")
@@ -55,6 +54,12 @@ def parse(body: bytes) -> ChatRequest:
     if "stream" in fields and not isinstance(fields["stream"], bool | None):
         raise BadRequest("Invalid type for 'stream': expected a boolean.", param="stream")
     return ChatCompletionRequest(body, fields, _messages(raw_messages), fields["model"], fields.get("stream") is True)
+
+
+def refuse_too_many(body: bytes) -> None:
+    """Raises BadRequest for a body with so many objects and arrays that reading it would take gigabytes."""
+    if len(body) > ALWAYS_DECODED and body.count(b"{") + body.count(b"[") > MAX_CONTAINERS:
+        raise BadRequest(f"The request body has more than {MAX_CONTAINERS} objects and arrays.")
 
 
 def _messages(raw: msgspec.Raw) -> tuple[Message, ...]:
@@ -95,7 +100,9 @@ def _shorten(error: Exception) -> str:
 def with_messages(request: ChatRequest, messages: Sequence[Message]) -> ChatRequest:
     """Returns the request with these messages in place of the client's; every other byte stays."""
     raw = with_changes(request, messages=messages)
-    return ChatCompletionRequest(raw, request.fields, tuple(messages), request.model, request.stream, request.origin)
+    return ChatCompletionRequest(
+        raw, request.fields, tuple(messages), request.model, request.stream, request.origin, is_rewritten=True
+    )
 
 
 def with_view(request: ChatRequest, messages: Sequence[Message]) -> ChatRequest:

@@ -8,7 +8,7 @@ it may not be the end of the answer.
 """
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -17,6 +17,7 @@ import msgspec
 from proxy.protocol.merging import call_of, is_index, joined, merge
 from proxy.protocol.splicing import Splice, delta_of, first_choice, says_something
 from proxy.protocol.sse import DONE_DATA, Event, SseParser
+from proxy.protocol.tool_results import Said, said_in
 from proxy.types import Json, ToolCall
 
 _Object: TypeAlias = dict[str, Any]
@@ -159,6 +160,10 @@ class RoundReader:
     def has_theirs(self) -> bool:
         """True if there is a call of the client's."""
         return any(call.is_ours is False for call in self._calls.found)
+
+    def said(self, completion: Mapping[str, Json]) -> Said | None:
+        """Returns the model's message of the round; None if there is none. `completion`: the round as it was read."""
+        return said_in(completion, self.ours)
 
     @property
     def is_untouched(self) -> bool:

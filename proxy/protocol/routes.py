@@ -85,4 +85,5 @@ def _in_our_names(told: Mapping[str, Any]) -> Mapping[str, Any]:
         "prompt_tokens_details": told.get("input_tokens_details"),
         "completion_tokens_details": told.get("output_tokens_details"),
         "cache_creation_input_tokens": written,
+        "cache_creation": told.get("cache_creation"),
     }

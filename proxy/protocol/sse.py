@@ -176,12 +176,14 @@ def _parts(choice: Mapping[str, Json], position: int) -> Iterator[_Object]:
     fields = {key: value for key, value in choice.items() if key not in ("message", "delta", "usage")}
     if logprobs is not None:
         fields["logprobs"] = None
+    # The stop sequence that was met is known at the end (vLLM), with the finish reason.
+    ending = {"stop_reason": fields.pop("stop_reason")} if fields.get("stop_reason") else {}
     yield {**fields, "index": index, "delta": opening, "finish_reason": None}
     for delta in deltas:
         yield {"index": index, "delta": delta, "finish_reason": None}
     if logprobs is not None:
         yield {"index": index, "delta": {}, "logprobs": logprobs, "finish_reason": None}
-    yield {"index": index, "delta": {}, "finish_reason": choice.get("finish_reason")}
+    yield {"index": index, "delta": {}, **ending, "finish_reason": choice.get("finish_reason")}
 
 
 def _deltas(message: Mapping[str, Json]) -> Iterator[_Object]:

@@ -31,6 +31,7 @@ class Said:
 
     message: Message  # as it goes back upstream
     ours: tuple[ToolCall, ...]  # its calls that are answered here, their arguments as the model wrote them
+    rest: Message  # the same message without these calls
 
 
 def said_in(completion: Mapping[str, Json], ours: Collection[int]) -> Said | None:
@@ -46,7 +47,8 @@ def said_in(completion: Mapping[str, Json], ours: Collection[int]) -> Said | Non
                 kept["tool_calls"] = [_sound(call, at) if at in ours else call for at, call in enumerate(calls)]
             sound = message({"role": "assistant", **kept})
             pairs = enumerate(zip(sound.tool_calls, written, strict=True))
-            return Said(sound, tuple(ToolCall(a.id, a.name, b.arguments) for at, (a, b) in pairs if at in ours))
+            called = tuple(ToolCall(a.id, a.name, b.arguments) for at, (a, b) in pairs if at in ours)
+            return Said(sound, called, without_calls(sound, ours) if ours else sound)
         case _:
             return None
 

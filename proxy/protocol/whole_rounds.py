@@ -9,6 +9,7 @@ import msgspec
 from proxy.protocol.message import message
 from proxy.protocol.rounds import Whose
 from proxy.protocol.splicing import TEXTS, added, first_choice, joint, says_something
+from proxy.protocol.tool_results import Said, said_in
 from proxy.types import Json
 
 _DETAILS = "reasoning_details"
@@ -50,6 +51,10 @@ class WholeRound:
         self.has_theirs = len(self.ours) < len(calls)
         self.has_text = says_something(self._said)
         self.failed = bool(self.completion.get("error")) or not choice
+
+    def said(self, completion: Mapping[str, Json]) -> Said | None:
+        """Returns the model's message of the round; None if there is none."""
+        return said_in(completion, self.ours)
 
     def end_round(self) -> None:
         """Ends a round that has not ended the answer."""

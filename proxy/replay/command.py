@@ -19,7 +19,7 @@ import msgspec
 
 from proxy import config as configuration
 from proxy.config import Config
-from proxy.memory.edits import plain
+from proxy.memory.showing import plain
 from proxy.observe import logs
 from proxy.protocol.request import parse
 from proxy.replay import headline

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from proxy.memory.edits import plain
+from proxy.memory.showing import plain
 from proxy.replay.reading import Skipped
 from proxy.replay.report import Costs, Report, Total
 
@@ -28,7 +28,11 @@ def sentences(report: Report) -> list[str]:
     if priced and unpriced:
         lines.append(f"Not counted, for nobody knows their prices: {_named(unpriced)}.")
     if total.worst > _DEAR:
-        lines.append(f"One conversation would have cost {(total.worst - 1) * 100:.0f} % more at its dearest moment.")
+        ours, full = total.worst_by
+        lines.append(
+            f"One conversation would have cost {(total.worst - 1) * 100:.0f} % more at its dearest moment: as much as "
+            f"{ours:,.0f} input tokens instead of {full:,.0f}."
+        )
     if total.fail_open:
         lines.append(f"{_count(total.fail_open, 'request')} would have been passed on as they were, after an error.")
     return lines
@@ -70,9 +74,14 @@ def _paid(total: Total, priced: Sequence[tuple[str, Total]], unpriced: Sequence[
         )
     paid = Costs(*(sum(getattr(each.dollars, name) for _, each in priced) for name in ("full", "sliding", "ours")))
     ours, full = money((paid.ours, paid.full))
+    of = ""
+    if 2 * sum(each.tokens_full for _, each in priced) < total.tokens_full:  # then dollars are not what it comes to
+        of = (
+            f"Your prompts would have cost {_compared(total.costs.ours, total.costs.full)}. Of {_named(priced)} alone: "
+        )
     if ours == full:
-        return f"You would have paid the same: {full}."
-    return f"You would have paid {ours} instead of {full}: {_compared(paid.ours, paid.full)}."
+        return f"{of}You would have paid the same: {full}."
+    return f"{of}You would have paid {ours} instead of {full}: {_compared(paid.ours, paid.full)}."
 
 
 def _compared(ours: float, full: float) -> str:

@@ -1,7 +1,8 @@
 """Progress of a long work on a terminal: percent done, and the time that is left. A pipe and a file get nothing."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TextIO
 
 EVERY = 0.2  # seconds between two lines
@@ -23,6 +24,16 @@ class Progress:
         """Shows that something is under way whose end is not known."""
         if self._is_shown:
             self._write(f"{_CLEAR}{what} …")
+
+    @contextmanager
+    def saying(self, what: str) -> Iterator[None]:
+        """Shows `what` for as long as the block takes, then clears the line."""
+        self.say(what)
+        try:
+            yield
+        finally:
+            if self._is_shown:
+                self._write(_CLEAR)
 
     def __call__(self, done: int, of: int) -> None:
         """Shows that `done` of `of` is done; at the end the line is cleared."""

@@ -171,6 +171,7 @@ class Total:
     dollars: Costs | None  # None: the price of one of its models is unknown
     worst: float  # of the conversation in which it is highest: paid so far, against pass-through
     worst_in: str
+    worst_by: tuple[float, float]  # at that moment: ours, and pass-through, in input tokens
 
     @property
     def ratio(self) -> float:
@@ -205,9 +206,10 @@ def total(requests: Sequence[Replayed]) -> Total:
     conversations: dict[str, list[Replayed]] = defaultdict(list)
     for each in requests:
         conversations[each.conversation].append(each)
-    worsts = {
-        name: worst((each.costs.full, each.costs.ours) for each in theirs) for name, theirs in conversations.items()
+    moments = {
+        name: dearest((each.costs.full, each.costs.ours) for each in theirs) for name, theirs in conversations.items()
     }
+    worsts = {name: ours / full if full else 0.0 for name, (ours, full) in moments.items()}
     worst_in = max(worsts, key=lambda name: worsts[name], default="")
     is_priced = all(each.price for each in requests)
     return Total(
@@ -223,6 +225,7 @@ def total(requests: Sequence[Replayed]) -> Total:
         dollars=_costs([(each.costs, each.price / 1e6) for each in requests]) if is_priced else None,
         worst=worsts.get(worst_in, 0.0),
         worst_in=worst_in,
+        worst_by=moments.get(worst_in, (0.0, 0.0)),
     )
 
 
@@ -238,12 +241,14 @@ def _costs(given: Sequence[tuple[Costs, float]]) -> Costs:
     return Costs(*(sum((getattr(costs, each.name) * factor for costs, factor in given), 0.0) for each in fields(Costs)))
 
 
-def worst(costs: Iterable[tuple[float, float]]) -> float:
-    """The highest ratio, at any request, of the cost so far to that of pass-through. `costs`: of pass-through and of
-    ours, a pair a request."""
-    full = ours = highest = 0.0
+def dearest(costs: Iterable[tuple[float, float]]) -> tuple[float, float]:
+    """The cost so far, ours and that of pass-through, at the request at which their ratio is highest. `costs`: of
+    pass-through and of ours, a pair a request."""
+    full = ours = 0.0
+    found = (0.0, 0.0)
     for whole, sent in costs:
         full += whole
         ours += sent
-        highest = max(highest, ours / full if full else 0.0)
-    return highest
+        if full and ours * found[1] >= found[0] * full:
+            found = (ours, full)
+    return found

@@ -17,8 +17,8 @@ import msgspec
 import numpy as np
 
 from proxy.config import Config, price_for
-from proxy.config.model import Keep
-from proxy.config.model import Storage as StorageSettings
+from proxy.config.storage import Keep
+from proxy.config.storage import Storage as StorageSettings
 from proxy.config.upstreams import PriceSetting
 from proxy.context import economics
 from proxy.context.layout import explained

@@ -4,7 +4,7 @@ What fetches and writes:
 
     exact.py       the answer to this very request, if it may be reused: its key
     intent.py      the answer to the same question in other words
-    partitions.py  which requests ask a plain question, what two of them must share, and the entries of each partition
+    partitions.py  the entries of each partition, in memory
     judging.py     rulings from outside: a reused answer was wrong, two questions are the same after all
 
 The rest decides, without storage, clock or I/O.
@@ -20,6 +20,7 @@ May this request be answered from memory, or its answer kept?
 
 Which earlier questions may it be compared with?
 
+    circumstances.py  which requests ask a plain question, and what two of them must share
     index.py       the nearest of the questions that were asked before
 
 Do two questions, or two conversations, ask the same?

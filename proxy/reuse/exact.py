@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from proxy.config.model import ExactReuse
+from proxy.config.reuse import ExactReuse
 from proxy.protocol import sse
 from proxy.protocol.answers import is_finished
 from proxy.protocol.chat import canonical

@@ -11,19 +11,21 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
-from proxy.config.model import IntentReuse
+from proxy.config.reuse import IntentReuse
 from proxy.embedding import Embedder, EmbeddingUnavailable
 from proxy.embedding.exported import BUILTIN, source_of
 from proxy.language.detect import language
 from proxy.language.language import language_of
 from proxy.protocol.answers import disclaimer_line, with_disclaimer
 from proxy.reuse.cacheable import ASKED, bypass_reason
+from proxy.reuse.circumstances import Conversation, conversation, entry_id, is_reusable, partition
 from proxy.reuse.judging import SECOND_THOUGHT, Reports, may_be_judged, overruled
-from proxy.reuse.partitions import Conversation, Partitions, conversation, entry_id, is_reusable, partition
+from proxy.reuse.partitions import Partitions
 from proxy.reuse.question import analyse, warm
 from proxy.reuse.standing import stands_alone
 from proxy.reuse.verdict import Verdict, contexts_agree, judge
-from proxy.storage.base import AnswerCache, ReuseStore
+from proxy.storage.base import AnswerCache
+from proxy.storage.reuse import ReuseStore
 from proxy.storage.shared import SharedState
 from proxy.tasks import Tasks
 from proxy.tokens import TokenCounter

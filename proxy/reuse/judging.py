@@ -16,12 +16,13 @@ from typing import Literal, Protocol
 
 import msgspec
 
-from proxy.config.model import IntentReuse, Judge
+from proxy.config.reuse import IntentReuse, Judge
 from proxy.language.language import language_of
 from proxy.protocol.answers import sole_text
 from proxy.reuse.partitions import Partitions
 from proxy.reuse.verdict import REASONS, Verdict, agree
-from proxy.storage.base import MOST_JUDGED, Ledger, ReuseStore, StorageError
+from proxy.storage.base import Ledger, StorageError
+from proxy.storage.reuse import MOST_JUDGED, ReuseStore
 from proxy.storage.shared import Breakers, LastServed
 from proxy.tasks import Tasks
 from proxy.types import Asked, Candidate, Identity, Incoming, Json, Judgement, ReuseEntry, ReuseMiss, Served

@@ -2,7 +2,9 @@
 `sqlite/` (a file, or memory, or one that keeps nothing) and `postgres/`, which pass the same contract tests.
 `redis/` has what several processes share.
 
-base.py          SessionStore, Ledger, AnswerCache, ReuseStore, Accounts, AliasStore, ContentStore; errors of storage
+base.py          SessionStore, Ledger, AnswerCache, AliasStore, ContentStore; errors of storage
+accounts.py      Accounts: ledger, sums and conversations, as they are looked at
+reuse.py         ReuseStore: entries for reuse by intent, and the log of its decisions
 recollection.py  FactStore, Archive, StateStore, WipeStore: the stores of memory
 jobs.py          JobStore: jobs of memory's model, what they cost and what they have made
 returns.py       ReturnStore: conversations that have returned to pass-through
@@ -20,6 +22,7 @@ transactions.py  a transaction that somebody waits for, in the same queue
 database.py      a database as its stores use it, whichever kind it is
 schema.py        the schema of every database, in named steps
 hot.py           the hot context of conversations, in memory that processes share, before the stores of conversations
+looking.py       looks again and again at what other processes have changed
 vectors.py       vectors as bytes
 versions.py      how often parts of a scope have changed, by whatever process
 spool.py         writes that wait on disk for a database that cannot take them

@@ -34,7 +34,7 @@ def private_folder(path: Path) -> None:
     files in it are 0600 anyway. Raises OSError."""
     path.mkdir(mode=0o700, parents=True, exist_ok=True)
     if path.stat().st_mode & OTHERS:
-        log.warning("storage folder is open to other users", extra={"path": str(path)})
+        log.warning("storage folder is open to other users of this machine: chmod 700 %s", path)
 
 
 def private_file(path: Path) -> None:

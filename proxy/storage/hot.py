@@ -72,68 +72,68 @@ class Hot:
             self.planned.drop(link)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class HotSessions:
     """A `SessionStore` that looks at hot contexts first."""
 
-    def __init__(self, contexts: HotContexts, store: SessionStore, hot: Hot) -> None:
-        self._contexts = contexts
-        self._store = store
-        self._hot = hot
+    contexts: HotContexts
+    store: SessionStore
+    hot: Hot
 
     async def longest_prefix(self, scope: str, chain: Sequence[bytes]) -> KnownPrefix | None:
         start = max(0, len(chain) - LOOKED_AT)
-        found = await self._contexts.get(scope, chain[start:]) if chain else None
+        found = await self.contexts.get(scope, chain[start:]) if chain else None
         if found is None:
-            return await self._store.longest_prefix(scope, chain)
+            return await self.store.longest_prefix(scope, chain)
         place, context = found
         if context.state:
-            self._hot.fetched.put((context.memory, context.link), (monotonic(), context.state))
+            self.hot.fetched.put((context.memory, context.link), (monotonic(), context.state))
         return KnownPrefix(start + place + 1, (context.session,), is_tip=True)
 
     def remember(self, scope: str, session: str, chain: Sequence[bytes], start: int, at: float) -> None:
-        self._store.remember(scope, session, chain, start, at)
+        self.store.remember(scope, session, chain, start, at)
         if len(chain) > 1:
-            memory, state = self._hot.planned.get(chain[-2], ("", b""))
+            memory, state = self.hot.planned.get(chain[-2], ("", b""))
             context = HotContext(session, memory, chain[-2] if state else b"", state)
-            self._contexts.put(scope, chain[-1], context, chain[start - 1] if 0 < start < len(chain) else None)
+            self.contexts.put(scope, chain[-1], context, chain[start - 1] if 0 < start < len(chain) else None)
 
     async def flush(self) -> None:
-        await self._store.flush()
+        await self.store.flush()
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class HotStates:
     """A `StateStore` that knows those of hot contexts."""
 
-    def __init__(self, contexts: HotContexts, store: StateStore, hot: Hot) -> None:
-        self._contexts = contexts
-        self._store = store
-        self._hot = hot
+    contexts: HotContexts
+    store: StateStore
+    hot: Hot
 
     def put(self, scope: str, session: str, link: bytes, at: float, state: bytes) -> None:
-        self._hot.planned.put(link, (scope, state))
-        self._store.put(scope, session, link, at, state)
+        self.hot.planned.put(link, (scope, state))
+        self.store.put(scope, session, link, at, state)
 
     def forget(self, scope: str) -> None:
-        for key in [key for key in self._hot.fetched if key[0] == scope]:
-            self._hot.fetched.drop(key)
-        for link in [link for link, (memory, _) in self._hot.planned.items() if memory == scope]:
-            self._hot.planned.drop(link)
-        self._contexts.forget(scope.partition("~")[0])
-        self._store.forget(scope)
+        for key in [key for key in self.hot.fetched if key[0] == scope]:
+            self.hot.fetched.drop(key)
+        for link in [link for link, (memory, _) in self.hot.planned.items() if memory == scope]:
+            self.hot.planned.drop(link)
+        self.contexts.forget(scope.partition("~")[0])
+        self.store.forget(scope)
 
     def is_hot(self, scope: str, link: bytes) -> bool:
         """Tells whether the state of a link was in a hot context."""
         return self._found(scope, link) is not None
 
     def _found(self, scope: str, link: bytes) -> bytes | None:
-        at, state = self._hot.fetched.get((scope, link), (float("-inf"), b""))
+        at, state = self.hot.fetched.get((scope, link), (float("-inf"), b""))
         return state if monotonic() - at < FRESH_SECONDS else None
 
     async def get(self, scope: str, links: Sequence[bytes]) -> tuple[bytes, bytes] | None:
         for place, link in enumerate(links):
             if (state := self._found(scope, link)) is not None:
-                return await self._store.get(scope, links[:place]) or (link, state) if place > 1 else (link, state)
-        return await self._store.get(scope, links)
+                return await self.store.get(scope, links[:place]) or (link, state) if place > 1 else (link, state)
+        return await self.store.get(scope, links)
 
     async def flush(self) -> None:
-        await self._store.flush()
+        await self.store.flush()

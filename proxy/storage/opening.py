@@ -10,17 +10,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 from proxy.config import Config, shows_content
 from proxy.embedding.service import vectors_of
+from proxy.storage.accounts import Accounts
 from proxy.storage.answers import DiskAnswers, MemoryAnswers
-from proxy.storage.base import (
-    Accounts,
-    AliasStore,
-    AnswerCache,
-    ContentStore,
-    Ledger,
-    ReuseStore,
-    SessionStore,
-    StorageError,
-)
+from proxy.storage.base import AliasStore, AnswerCache, ContentStore, Ledger, SessionStore, StorageError
 from proxy.storage.database import Database, Observed
 from proxy.storage.desk import DeskStore
 from proxy.storage.election import Alone, FileElection
@@ -34,6 +26,7 @@ from proxy.storage.recollection import Archive, FactStore, StateStore, WipeStore
 from proxy.storage.redis import redis_answers, redis_connection, redis_hot_contexts
 from proxy.storage.retention import IN_MEMORY, OnFailure, Pace, Retention
 from proxy.storage.returns import ReturnStore
+from proxy.storage.reuse import ReuseStore
 from proxy.storage.sqlite.database import Database as SqliteDatabase
 from proxy.storage.sqlite.database import NoDatabase
 from proxy.storage.sqlite.expiry import Expiry

@@ -12,7 +12,8 @@ from proxy.types.quality import HeldSums, QualityPair
 
 
 class QualityStore(Queued, Protocol):
-    """The pairs of all scopes. Reads see what this process has queued."""
+    """The pairs of all scopes. Reads see what this process has queued; a scope without a slash is a tenant, and means
+    all scopes of it, for them."""
 
     @property
     def keeps(self) -> bool:

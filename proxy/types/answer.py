@@ -17,6 +17,7 @@ class Usage:
     reasoning_tokens: int = 0  # the part of completion_tokens that was thinking
     written_tokens: int | None = None  # the part of prompt_tokens that was written to it; None: not reported
     reports_none_cached: bool = False  # it reported cached tokens, and that they are 0
+    written_for_an_hour: int = 0  # the part of written_tokens that stays for an hour
 
 
 @dataclass(frozen=True, slots=True)

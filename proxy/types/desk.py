@@ -63,6 +63,7 @@ class Hidden(msgspec.Struct, frozen=True, tag="hidden"):
     after: tuple[bytes, ...] = ()  # results of our calls that stand beside the client's: right behind the answer, raw
     calls: tuple[str, ...] = ()  # ids of the calls in the answer as the client got it
     tokens: int = 0  # of all rounds but the last: prompt and completion
+    spans: tuple[bytes, ...] = ()  # of `before`, then of `instead`: bytes in another API; (): they have none
 
 
 class Board(msgspec.Struct, frozen=True, tag="board"):

@@ -229,3 +229,5 @@ class PathState:
     domain: str = ""
     applied: tuple[int, ...] = ()  # marks of the model that have taken effect, by number
     has_tools: bool = False  # memory's own tools were offered
+    is_written: bool = True  # to the prefix cache: one that holds only what is marked may hold nothing of it
+    is_split: bool = True  # its instructions are found by themselves, if the rest of it has changed

@@ -20,10 +20,11 @@ import httpx
 from aiohttp.client_proto import ResponseHandler
 
 from proxy.config import Upstream as UpstreamConfig
-from proxy.errors import ImpossibleStatus, UnknownModel, UpstreamTimeout, from_transport
+from proxy.errors import ImpossibleStatus, UnknownModel, UpstreamTimeout, UpstreamUnreachable, from_transport
 from proxy.storage.shared import Breakers
-from proxy.storage.shared.local import LocalBreakers
+from proxy.storage.shared.breakers import LocalBreakers
 from proxy.types import ApiName, Headers
+from proxy.upstream.outage import Outage
 
 # Providers send long header lines (cookies, policies); aiohttp's default of 8 KiB refuses some of them.
 _HEADER_BYTES = 64 * 1024
@@ -54,6 +55,7 @@ class Upstream:
         self.breaker = (breakers or LocalBreakers()).of(config.name, settings.failures, settings.open_seconds)
         self._base_url = config.base_url.rstrip("/")
         key = config.api_key
+        self._outage = Outage(config.name, has_key=key is not None)
         # The Authorization header that replaces the client's own; None to pass the client's.
         self.authorization = None if key is None else f"Bearer {key.get_secret_value()}"
         self._key = key
@@ -116,7 +118,12 @@ class Upstream:
                 answer.close()
                 raise ImpossibleStatus(str(answer.status))
         except _TRANSPORT_ERRORS as error:
-            raise from_transport(error, self.name) from error
+            failure = from_transport(error, self.name)
+            if isinstance(failure, UpstreamUnreachable | UpstreamTimeout):
+                self._outage.failed(failure.message)
+            raise failure from error
+        if self._outage.is_told or answer.status in self._outage.telling:
+            self._outage.answered(answer.status)
         return Received(answer, self.name, self.config.timeout.idle)
 
     def aside(self) -> "Upstream":
@@ -236,6 +243,10 @@ class Router:
     def default(self) -> Upstream:
         """The upstream of requests that name no model."""
         return self.upstreams[0]
+
+    def speaking(self, api: ApiName) -> Upstream:
+        """Returns the first upstream that has an API; the first of all if none has it."""
+        return next((each for each in self.upstreams if api in each.config.spoken), self.default)
 
     def named(self, name: str) -> Upstream:
         """Returns the upstream of this name. Raises KeyError."""

@@ -22,14 +22,12 @@ from proxy.protocol import headers as wire_headers
 from proxy.protocol.apis import path_of
 from proxy.types import Answer, ChatRequest, Delivery, Headers, Outcome, Prompt
 from proxy.upstream.client import Response, Route, Upstream
+from proxy.upstream.outage import DOWN
 from proxy.upstream.relay import Relay, Reply
 
 # An answer up to this size is read whole before it is passed on, so one that breaks off becomes an error and not half
 # an answer; a larger one is streamed through, and stays unaccounted.
 MAX_WHOLE_BYTES = 32 * 1024 * 1024
-
-# The upstream as a whole, as far as one can tell: gateways, Cloudflare's 520 to 524, Anthropic's "overloaded".
-UPSTREAM_DOWN = frozenset({502, 503, 504, 520, 521, 522, 523, 524, 529})
 
 FIRST_DELAY = 0.5  # seconds; as in the official SDKs, doubled each time up to the longest, jittered down by a quarter
 LONGEST_DELAY = 8.0
@@ -105,7 +103,7 @@ class _Forwarding:
             raise
         else:
             status = response.status
-            if status in UPSTREAM_DOWN:
+            if status in DOWN:
                 upstream.breaker.failure()
             else:
                 upstream.breaker.success()

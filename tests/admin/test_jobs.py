@@ -14,6 +14,7 @@ from proxy.types.curation import Digest, MemoryEvent, OutcomeLine
 from tests.admin.test_facts import DAY, Proxy, error, started
 from tests.builders import ledger_row
 from tests.finished_jobs import finished
+from tests.servers import eventually
 
 JOBS = "/admin/api/jobs"
 PRICED = {"api_key": "sk-its-own", "price": {"input": 1, "cached": 0.25, "output": 4}}
@@ -281,6 +282,17 @@ def test_other_jobs_are_done_now_too(kind: str, subject: str, status: int, helpe
     assert answer.status_code == status
     told = [(each["kind"], each["subject"]) for each in get(helped, "jobs", scope=scope)["jobs"]]
     assert told == ([(kind, subject)] if status == 202 else [])
+
+
+def test_a_job_that_is_to_be_done_now_does_not_wait_for_the_next_look(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("proxy.curation.working.POLL", 3_600.0)
+    with ExitStack() as stack:
+        proxy = started(stack, upstream=PRICED, memory={"model": MODEL})
+        scope = proxy.scope()
+        talked(proxy, scope)
+        asked = {"scope": scope, "kind": "digest", "subject": "day 2026-11-23"}
+        assert proxy.http.post(JOBS, json=asked).status_code == 202
+        eventually(lambda: get(proxy, "jobs", scope=scope)["jobs"][0]["attempts"] > 0)
 
 
 def test_a_conversation_that_nobody_had_is_not_read(helped: Proxy) -> None:

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import time
 from typing import Any
 
@@ -16,6 +16,7 @@ from proxy.admin.routes import API, ROUTES, Route
 from proxy.config import key_hash
 from proxy.types import Contents, Fact
 from tests.admin.conftest import MODEL, TOKEN, Watched, error, started
+from tests.contract.test_quality_store import PAIR
 from tests.proxied import KEY
 
 ANA, BEN = "sk-the-key-of-ana-1234", "sk-the-key-of-ben-1234"
@@ -62,6 +63,8 @@ def _fill(watched: Watched, name: str, key: str, tenant: str) -> None:
     watched.wrote(scope, request_id=f"req_of_{name}", session=session, cost=0.25)
     storage, now = watched.services.storage, time()
     fact = Fact(f"f-{name:>016}", "personal", "said", said, "high", "explicit", session, 1, now, now)
+    pair = replace(PAIR, scope=scope, request_id=f"req_of_{name}", session=session, at=now, question=said)
+    watched.inside.do(lambda: storage.quality.put(pair))
     kept = Contents(scope, f"req_of_{name}", session, now, json.dumps(asked).encode())
     watched.inside.do(lambda: storage.facts.put(scope, [fact]))
     watched.inside.do(lambda: storage.contents.put(kept))
@@ -98,6 +101,7 @@ def test_these_and_no_other_routes_are_open_to_keys_and_each_is_asked_of_a_scope
             "sessions/{session:path}",
         ),
         *("keys", "facts"),
+        *("quality", "quality/pairs", "quality/pairs/{id}"),
     ]
     assert all(route.method == "GET" for route in OPEN)
     assert all("scope" in {field.encode_name for field in fields(route.asked)} for route in OPEN)
@@ -121,7 +125,8 @@ def test_a_key_sees_its_own_on_every_route_and_nothing_of_another(route: Route, 
     for name, key, other in (("ana", ANA, "ben"), ("ben", BEN, "ana")):
         answer = team.get(concrete(route.path, name).removeprefix(f"{API}/"), key)
         assert answer.status_code == 200, answer.text
-        assert team.tenants[name] in answer.text or "saidby" in answer.text or route.path.endswith("summary")
+        are_sums = route.path.endswith(("summary", "quality"))
+        assert team.tenants[name] in answer.text or "saidby" in answer.text or are_sums
         for foreign in (team.tenants[other], *OWN[other], f"req_of_{other}", f"user-of-{other}"):
             assert foreign not in answer.text
         for scope in (team.tenants[other], f"{team.tenants[other]}/user-of-{other}", "", "/"):
@@ -141,6 +146,20 @@ def test_the_sums_of_a_key_are_those_of_its_end_users_and_no_more(team: Team) ->
     own = [team.get("summary", key).json()["totals"]["cost"] for key in (ANA, BEN)]
     assert sum(own) == pytest.approx(whole)
     assert min(own) >= 0.25
+
+
+def test_a_key_is_told_whether_quality_held_of_its_own_answers_and_not_what_all_may_spend(team: Team) -> None:
+    for name, key, scope in (("ana", ANA, None), ("ben", BEN, f"{team.tenants['ben']}/user-of-ben")):
+        asked = {} if scope is None else {"scope": scope}
+        told = team.get("quality", key, **asked).json()
+        assert (told["pairs"], told["held"]) == (1, 1)
+        assert "max_spend" not in told
+        (pair,) = team.get("quality/pairs", key, **asked).json()["pairs"]
+        assert pair["request_id"] == f"req_of_{name}"
+        assert team.get(f"quality/pairs/req_of_{name}", key, **asked).json()["question"] == OWN[name][0]
+    whole = team.get("quality", TOKEN).json()
+    assert whole["pairs"] == 2
+    assert team.get("quality/pairs/req_of_ben", ANA).status_code == 404
 
 
 def test_the_live_stream_of_a_key_has_its_own_events(team: Team) -> None:

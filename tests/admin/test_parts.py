@@ -13,7 +13,7 @@ import pytest
 from proxy.admin.parts import MOST_EVENTS, MOST_ROWS, Admin, Feed, Listener, Pace, Stopped, Worker
 from proxy.errors import Conflict
 from proxy.services import build
-from proxy.storage.base import Dimension, Width
+from proxy.storage.accounts import Dimension, Width
 from proxy.storage.sqlite.accounts import SqliteAccounts
 from proxy.tasks import Tasks
 from proxy.types import Bucket, LedgerRow, Sums

@@ -11,7 +11,7 @@ import pytest
 
 from proxy.admin.request import NOTHING_KEPT, explained
 from proxy.context.layout import pack
-from proxy.conversation.progress import memory_head
+from proxy.conversation.blocks import memory_head
 from proxy.errors import BadRequest
 from proxy.types import Contents, Fates, LedgerRow
 from tests.admin.conftest import API, MODEL, TOKEN, Watched, error

@@ -1,13 +1,17 @@
 """Three APIs, one prompt: what upstreams get of the same conversations by chat completions, Responses and Messages; and
 what a request costs in each.
 
-    python -m tests.bench.apis [--quick] [--show] [--rows prompts|cpu]
+    python -m tests.bench.apis [--quick] [--show] [--rows prompts|cost|cpu] [--only WAY]
 
 Prompts: conversations (authored, SWE-agent, tau-bench; the evaluation data) are had turn by turn through the whole
 proxy, over HTTP, by a client of each API that sends its whole history. An upstream of chat completions gets the same
 messages from all three (but for the spelling of a call's arguments, which Messages have as an object), so evidence and
 costs are those of `make bench-context`. An upstream that has the API gets its own items or blocks: they say the same
 as the chat completion's messages, and keep to the API's order. Fails if one prompt differs, or an order is broken.
+
+Cost: 49 conversations of `make bench-context`, each API billed by its provider's rules, Messages by Anthropic's: reads,
+writes, minimums, look-back (`apis_cost.py`). Fails if a conversation costs more than 1.02 of pass-through as a whole or
+1.10 at its worst point, or if a prompt holds a point less of the evidence than the chat completion's.
 
 CPU: the proxy's, a process of its own, for conversations of 20 turns with a tool, one API after the other in each
 round, against chat completions in the same round. Fails above 1.3.
@@ -28,10 +32,9 @@ import httpx
 import msgspec
 
 from proxy.protocol import apis
-from proxy.protocol.message import chat_message
-from proxy.protocol.messages import blocks
-from proxy.protocol.responses import items
-from proxy.types import ApiName, Message
+from proxy.types import ApiName
+from tests.bench import apis_cost
+from tests.bench.apis_bodies import body_of, plain
 from tests.bench.context_data import Conversation, authored, swe, tau
 from tests.builders import config
 from tests.e2e.running import run_proxy as run_process
@@ -67,55 +70,6 @@ def proxied(upstream: Native, spoken: list[str], dialect: str) -> Iterator[httpx
     )
     with run_proxy(settings) as url, httpx.Client(base_url=url, trust_env=False, timeout=60) as http:
         yield http
-
-
-def body_of(api: ApiName, conversation: Conversation, said: list[Message]) -> Json:
-    """A request that says this, in an API."""
-    definitions = [each["function"] for each in conversation.tools]
-    leading = next((at for at, each in enumerate(said) if each.role != "system"), len(said))
-    system = "\n\n".join(each.text for each in said[:leading])
-    match api:
-        case "responses":
-            tools = [{"type": "function", "strict": None, **each} for each in definitions]
-            told = json.loads(b"[" + items.written(said[leading:], frozenset()) + b"]")
-            return {
-                "model": "m",
-                "instructions": system,
-                "input": told,
-                "store": False,
-                **({"tools": tools} if tools else {}),
-            }
-        case "messages":
-            tools = [
-                {
-                    "name": each["name"],
-                    "description": each.get("description") or "",
-                    "input_schema": each.get("parameters") or {},
-                }
-                for each in definitions
-            ]
-            told = json.loads(blocks.written(said[leading:]))
-            return {
-                "model": "m",
-                "max_tokens": 900,
-                "system": system,
-                "messages": told,
-                **({"tools": tools} if tools else {}),
-            }
-        case _:
-            first = [{"role": "system", "content": system}] if system else []
-            tools = list(conversation.tools)
-            return {
-                "model": "m",
-                "messages": first + [each.data for each in said[leading:]],
-                **({"tools": tools} if tools else {}),
-            }
-
-
-def plain(said: Json) -> Message:
-    """A message without what is no part of the conversation in every API."""
-    kept = {name: value for name, value in said.items() if name in ("role", "content", "tool_calls", "tool_call_id")}
-    return chat_message(msgspec.json.encode(kept), kept)
 
 
 def spelt(messages: Json) -> list[Json]:
@@ -244,12 +198,19 @@ def cpu(rounds: int) -> bool:
     return all(median(found) <= LIMIT for found in ratios.values())
 
 
+def _named(option: str, otherwise: str) -> str:
+    """The value that follows an option."""
+    return sys.argv[sys.argv.index(option) + 1] if option in sys.argv else otherwise
+
+
 def main() -> int:
-    quick, rows = "--quick" in sys.argv, sys.argv[-1] if "--rows" in sys.argv else "prompts cpu"
+    quick, rows, only = "--quick" in sys.argv, _named("--rows", "prompts cost cpu"), _named("--only", "")
     is_well = True
     if "prompts" in rows:
         every = [*authored(), *swe(), *tau()]
         is_well = prompts(every[:6] if quick else every[:49])
+    if "cost" in rows:
+        is_well = apis_cost.costs(quick=quick, only=only) and is_well
     if "cpu" in rows:
         is_well = cpu(2 if quick else ROUNDS) and is_well
     return 0 if is_well else 1

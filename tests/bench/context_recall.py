@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from proxy.conversation.progress import ours
+from proxy.conversation.blocks import ours
 from proxy.tokens import PER_MESSAGE, PER_ROLE
 from tests.bench.context_data import Conversation, Question
 from tests.bench.context_replay import Bench, bench

@@ -22,8 +22,10 @@ from sklearn.linear_model import LogisticRegression
 
 from proxy.memory import ending
 from proxy.memory.commands import commands
+from proxy.memory.ending_features import pairs
 from proxy.memory.extract import extract
-from proxy.memory.superseding import compared
+from proxy.memory.likeness import compared
+from proxy.memory.trees import Floats
 from tests.bench.memory_train import curve, fit, quantised, read, sparse
 from tests.bench.told import holds, is_known
 
@@ -105,10 +107,10 @@ def learn_change(found: Sequence[Group]) -> LogisticRegression:
     return fit(vectors, [group.changes for group in found], PENALTY)
 
 
-def rows(found: Sequence[Group], likely: Sequence[float]) -> ending.Floats:
+def rows(found: Sequence[Group], likely: Sequence[float]) -> Floats:
     return np.concatenate(
         [
-            ending.pairs(compared(group.new), [compared(old) for old in group.older], says)
+            pairs(compared(group.new), [compared(old) for old in group.older], says)
             for group, says in zip(found, likely, strict=True)
         ]
     )

@@ -23,6 +23,7 @@ from proxy.embedding.engines import LocalEngine
 from proxy.embedding.exported import BUILTIN
 from proxy.language.words import terms
 from proxy.memory import choosing, facts
+from proxy.memory.ageing import Decay
 from proxy.memory.current import current
 from proxy.memory.extract import extract
 from proxy.memory.predictions import needs
@@ -61,7 +62,7 @@ def chosen(known: Sequence[Fact], question: str, vectors: dict[str, Vector]) -> 
         asks=needs(question, language),
         language=language,
     )
-    holding = current(known, DAY, facts.Decay())
+    holding = current(known, DAY, Decay())
     found = choosing.relevant(holding, need, tokens=TOKENS, count=lambda text: len(text) // 4)
     return (*holding.standing, *found)
 

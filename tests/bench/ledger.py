@@ -18,8 +18,9 @@ from pathlib import Path
 from typing import get_args
 
 from proxy.admin.finding import SCANNED
-from proxy.config.model import Keep
-from proxy.storage.base import Accounts, ContentStore, Dimension, Width
+from proxy.config.storage import Keep
+from proxy.storage.accounts import Accounts, Dimension, Width
+from proxy.storage.base import ContentStore
 from proxy.storage.pending import LEDGER, Write
 from proxy.storage.postgres.contents import PostgresContents
 from proxy.storage.retention import Pace, Retention

@@ -27,23 +27,13 @@ from proxy.storage.database import LONG_SECONDS
 from proxy.storage.postgres.accounts import PostgresAccounts
 from proxy.storage.postgres.connection import Connection, connect
 from proxy.storage.postgres.contents import PostgresContents
-from proxy.storage.postgres.database import SCOPE_ID, PostgresDatabase
+from proxy.storage.postgres.database import PostgresDatabase
 from proxy.storage.postgres.ledger import add_rows
+from proxy.storage.postgres.names import SCOPE_ID
 from proxy.storage.vectors import packed
 from proxy.tasks import Tasks
 from proxy.types import LedgerRow, Utterance
-from tests.bench.ledger import (
-    ASKED,
-    BATCH,
-    KEPT_MINUTES,
-    LIMIT,
-    TURNS,
-    Query,
-    fill_contents,
-    p50_p99,
-    queries,
-    written,
-)
+from tests.bench.ledger import ASKED, BATCH, KEPT_MINUTES, LIMIT, TURNS, Query, fill_contents, p50_p99, queries, written
 from tests.postgres import database
 
 LARGE, USUAL = 10_000, 200  # turns of a scope

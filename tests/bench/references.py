@@ -19,25 +19,14 @@ from pathlib import Path
 
 import msgspec
 
-from proxy.conversation.progress import archived, ours
+from proxy.conversation.blocks import ours
+from proxy.conversation.turns import archived
 from proxy.pipeline import Services
 from proxy.services import build
 from proxy.tokens import TokenCounter
 from proxy.types import Directives, Identity
 from tests.bench.bypass import wilson
-from tests.builders import (
-    NOW,
-    Said,
-    assistant,
-    chat,
-    config,
-    counter,
-    identity,
-    incoming,
-    links,
-    messages,
-    user,
-)
+from tests.builders import NOW, Said, assistant, chat, config, counter, identity, incoming, links, messages, user
 
 FOLDER = Path(__file__).parent
 WINDOW = {
@@ -152,7 +141,7 @@ async def played(number: int, case: Case, known: Sequence[Turn], services: Servi
         who = identity(request, person=session, session=session)
         plan = await services.planner.plan(incoming(), request, who, Directives(), upstream)
         if plan.state is not None:
-            services.library.keep_state(who.memory, who.session, who.chain[-1], plan.state)
+            services.library.paths.keep(who.memory, who.session, who.chain[-1], plan.state)
         said += [user(asked), assistant(answer)]
         if answer:
             await learnt(said, who, services)

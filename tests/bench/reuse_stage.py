@@ -11,7 +11,7 @@ from itertools import count
 
 import msgspec
 
-from proxy.config.model import IntentReuse
+from proxy.config.reuse import IntentReuse
 from proxy.embedding.service import open_embedder
 from proxy.language.language import language_of
 from proxy.protocol.chat import chain_of

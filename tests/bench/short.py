@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from proxy.conversation.progress import ours
+from proxy.conversation.blocks import ours
 from proxy.demo.script import Scripted, script
 from proxy.demo.show import CONVERSATION, SYSTEM, WEATHER_RESULT, Ask
 from tests.bench.context_data import Said, authored

@@ -131,10 +131,12 @@ def test_who_was_erased_since_is_to_be_erased_again(folder: Path, capsys: pytest
 def test_a_backup_that_is_not_there_is_an_error(
     arguments: list[str], folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for path in folder.iterdir():
-        path.unlink()
-    assert main(arguments) == 1
-    assert "none.tgz: No such file" in capsys.readouterr().err
+    for what in ("full", "empty"):
+        if what == "empty":
+            for path in folder.iterdir():
+                path.unlink()
+        assert main(arguments) == 1
+        assert "none.tgz: No such file" in capsys.readouterr().err
 
 
 def test_a_folder_that_nothing_was_kept_in_has_no_backup(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -22,6 +22,17 @@ def test_a_valid_configuration_is_called_so(file: Path, capsys: pytest.CaptureFi
     assert capsys.readouterr().out == f"{file}: valid\n"
 
 
+def test_what_should_be_known_of_a_right_one_is_told_with_its_line(
+    file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DB", "postgresql://db/olvido")
+    file.write_text("storage: {kind: postgres, url: '${DB}'}\nlimits: {keys: {requests_per_minute: 5}}\n")
+    assert main(["check-config", str(file)]) == 0
+    first, note = capsys.readouterr().out.splitlines()
+    assert first == f"{file}: valid"
+    assert note.startswith("  note: line 2, limits.keys.requests_per_minute: is counted by each machine for itself")
+
+
 @pytest.mark.parametrize(
     ("text", "told"),
     [

@@ -24,7 +24,7 @@ from proxy.cli.doctor import (
     table,
 )
 from proxy.config import Upstream
-from proxy.config.model import Storage
+from proxy.config.storage import Storage
 from proxy.storage.folder import SECRET, SECRET_BYTES, tenant_secret
 from proxy.storage.opening import DATABASE
 from proxy.storage.sqlite.database import Database
@@ -235,6 +235,15 @@ def test_a_configuration_that_cannot_be_used_fails_with_its_reasons(tmp_path: Pa
     assert config is None
     assert row.status == "fail"
     assert "did you mean `server`?" in row.text
+
+
+def test_a_configuration_that_does_less_than_it_seems_to_is_a_warning_that_says_what(tmp_path: Path) -> None:
+    path = tmp_path / "olvido.yaml"
+    path.write_text("storage: {kind: postgres, url: '${DB}'}\nlimits: {keys: {requests_per_minute: 5}}\n")
+    row, config = check_config(path, {"DB": "postgresql://db/olvido"})
+    assert config is not None
+    assert row.status == "warn"
+    assert "line 2, limits.keys.requests_per_minute: is counted by each machine for itself" in row.text
 
 
 def test_the_table_is_aligned_and_shows_no_key() -> None:

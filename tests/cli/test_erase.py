@@ -48,6 +48,7 @@ class Kept:
 
 @pytest.fixture
 def kept(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Kept:
+    monkeypatch.setenv("UP", "sk-up")
     monkeypatch.setattr(erase, "NOTICED", 0.0)  # nobody serves
     folder, file = tmp_path / "storage", tmp_path / "olvido.yaml"
     file.write_text(f"storage: {{path: {folder}}}\n", encoding="utf-8")
@@ -94,6 +95,19 @@ def test_it_shows_what_there_is_and_asks(kept: Kept, monkeypatch: pytest.MonkeyP
         assert f"{kept.tenant}/ana" in out
         assert "2 facts" in out
         assert kept.left() == left
+
+
+def test_of_a_name_that_nobody_has_it_says_what_may_be_meant(kept: Kept) -> None:
+    assert "x-olvido-user" in kept("--user", "anna", "--yes")[1]
+    assert "x-olvido-user" not in kept("--user", "beto", "--yes")[1]
+    key = f"{{name: team-a, key: 'sha256:{'0' * 64}'}}"
+    upstream = "{name: up, base_url: 'http://up.example/v1', api_key: '${UP}'}"
+    with kept.file.open("a", encoding="utf-8") as file:
+        file.write(f"auth: {{mode: keys, keys: [{key}]}}\nupstreams: [{upstream}]\n")
+    told = kept("--user", "team-a", "--yes")[1]
+    assert "team-a is the name of a key" in told
+    tenant = told.partition("--tenant ")[2][:32]
+    assert "In the database: 0 scopes" in kept("--tenant", tenant, "--yes")[1]
 
 
 @pytest.mark.parametrize(

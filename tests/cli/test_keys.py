@@ -135,6 +135,7 @@ def test_where_the_upstream_judges_keys_it_says_so(olvido: Olvido) -> None:
         status, out, told = olvido(*arguments)
         assert (status, out) == (1, "")
         assert "auth.mode is passthrough" in told
+        assert "nothing is done" in told
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from proxy.cli.memory_transfer import Everybody, dumped, loaded
-from proxy.memory.edits import Malformed
+from proxy.memory.interchange import Malformed
 from proxy.storage.folder import SECRET
 from tests.builders import TENANT
 from tests.cli.test_memory import ANA, BETO, Olvido, fact

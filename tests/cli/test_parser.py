@@ -63,6 +63,38 @@ def test_a_command_that_is_misspelt_is_guessed(
     assert capsys.readouterr().err == f"{hint}\n"
 
 
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["serve", "--prot", "1"], "olvido serve: error: there is no option --prot; did you mean --port?"),
+        (["keys", "list", "--jsn=1"], "olvido keys list: error: there is no option --jsn; did you mean --json?"),
+        (["doctor", "--fly"], "olvido doctor: error: there is no option --fly; `olvido doctor --help` tells which"),
+        (["keys", "create", "ana", "ben"], "olvido keys create: error: too many arguments: ben"),
+    ],
+)
+def test_an_option_that_there_is_not_is_told_by_the_command_that_was_given_it(
+    arguments: list[str], told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    assert ended.value.code == 2
+    said = capsys.readouterr().err
+    assert told in said
+    assert f"usage: {told.partition(':')[0]} " in said
+
+
+@pytest.mark.parametrize("asked", [[], ["serve"], ["keys", "create"]])
+def test_help_may_be_asked_for_as_a_command(asked: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    told = []
+    for arguments in (["help", *asked], [*asked, "--help"]):
+        with pytest.raises(SystemExit) as ended:
+            main(arguments)
+        assert ended.value.code == 0
+        told.append(capsys.readouterr().out)
+    assert told[0] == told[1]
+    assert told[0].startswith("usage: olvido")
+
+
 @pytest.mark.parametrize("arguments", [[], ["--help"], ["--version"]])
 def test_help_does_not_wait_for_what_commands_need(arguments: list[str]) -> None:
     code = (

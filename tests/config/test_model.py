@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from proxy.config.model import Config, Server
+from proxy.config.model import Config, Server, is_loopback, shows_content
 from proxy.config.profiles import BUILT_IN
 
 
@@ -43,3 +43,28 @@ def test_an_unknown_key_is_refused() -> None:
 
 def test_built_in_profiles_are_there_without_being_named() -> None:
     assert set(Config().profiles) == set(BUILT_IN)
+
+
+@pytest.mark.parametrize(
+    ("host", "expected"),
+    [
+        ("127.0.0.1", True), ("127.8.8.8", True), ("::1", True), ("[::1]", True), ("localhost", True),
+        ("LOCALHOST", True), ("0.0.0.0", False), ("::", False), ("192.168.1.2", False), ("example.com", False),
+        ("localhost.example.com", False),
+    ],
+)  # fmt: skip
+def test_loopback_is_what_only_this_machine_reaches(host: str, expected: bool) -> None:
+    assert is_loopback(host) is expected
+
+
+@pytest.mark.parametrize(
+    ("host", "given", "shown"),
+    [
+        ("127.0.0.1", None, True), ("0.0.0.0", None, False), ("127.0.0.1", False, False), ("0.0.0.0", True, True),
+    ],
+)  # fmt: skip
+def test_what_requests_said_is_shown_where_only_this_machine_sees_it_unless_told(
+    host: str, given: bool | None, shown: bool
+) -> None:
+    settings = {"server": {"host": host}, "admin": {"show_content": given}}
+    assert shows_content(Config.model_validate(settings)) is shown

@@ -122,6 +122,6 @@ def test_without_the_client_library_it_says_which_extra_is_missing(
     def nothing(_name: str) -> Any:
         return None
 
-    monkeypatch.setattr("proxy.config.problems.find_spec", nothing)
+    monkeypatch.setattr("proxy.config.rules.find_spec", nothing)
     assert "pip install 'olvido[cluster]'" in refused(loaded, "shared: {host: h}")
     assert loaded("").shared is None

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from proxy.config.profiles import BUILT_IN
 from proxy.context.draft import Memory
 from proxy.context.economics import Rates
-from proxy.conversation.progress import Case, complete
+from proxy.conversation.progress import Case
+from proxy.conversation.turns import complete
 from proxy.types import Fact, Vector
 from proxy.types.curation import StoredSummary
 from tests.builders import NOW, Said, assistant, result, system, user

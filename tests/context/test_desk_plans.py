@@ -13,7 +13,8 @@ from proxy.config.profiles import BUILT_IN
 from proxy.context import desk_plans
 from proxy.context.draft import FRAMING, Memory
 from proxy.context.economics import Rates
-from proxy.conversation.progress import progress, without_ours
+from proxy.conversation.blocks import without_ours
+from proxy.conversation.progress import progress
 from proxy.desk.planned import DeskInput, Marked, View
 from proxy.desk.protecting import protected
 from proxy.desk.schemas import NAMES, definitions

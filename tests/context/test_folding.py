@@ -6,9 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from proxy.context.draft import Draft, Memory, TokenBudget, TooMuch
+from proxy.context.budget import TokenBudget
+from proxy.context.draft import Draft, Memory, TooMuch
 from proxy.context.folding import FoldPlanner, window_turns
-from proxy.conversation.progress import PURPOSES, VectorsNeeded, memory_head, progress
+from proxy.conversation.blocks import memory_head
+from proxy.conversation.progress import PURPOSES, VectorsNeeded, progress
 from proxy.types import Fact, Fold, TurnDigest
 from tests.builders import Said, assistant, messages, system, user
 from tests.context.told import COLD, LEAN, Teller, by_model, case, context, counter, exchange, fact, profile, words

@@ -14,7 +14,7 @@ from proxy.context.planner import MOST_COUNTED, Planner
 from proxy.pipeline import Services
 from proxy.storage.base import StorageError
 from proxy.storage.shared import Calibrations
-from proxy.storage.shared.local import MISSES, local_calibrations
+from proxy.storage.shared.learnt import MISSES, local_calibrations
 from proxy.tokens import RoughCounter
 from proxy.types import ChatRequest, Directives, Mode, PathState, Plan, Scope, Usage
 from proxy.upstream.client import Upstream
@@ -53,7 +53,7 @@ class Desk:
         """Plans a request, and keeps the state that its successor starts from."""
         made, who = await self.plan(request), identity(request)
         assert made.state is not None
-        self.planner.library.keep_state(who.memory, who.session, who.chain[-1], made.state)
+        self.planner.library.paths.keep(who.memory, who.session, who.chain[-1], made.state)
         return made.state
 
     async def plan(self, request: ChatRequest, *, mode: Mode = "on") -> Plan:
@@ -321,7 +321,7 @@ async def test_it_is_logged_and_counted_where_the_state_of_a_conversation_came_f
     async with build_services(settings) as services:
         made = await plan(services, LONG)
         assert made.state is not None
-        services.library.keep_state(who.memory, who.session, identity(LONG).chain[-1], made.state)
+        services.library.paths.keep(who.memory, who.session, identity(LONG).chain[-1], made.state)
         await plan(services, longer)
         assert reads(services) == {"database": 1, "memory": 1}
     first = [("INFO", "context_loaded_from_database"), ("INFO", "context_needs_compression")]
@@ -373,7 +373,7 @@ async def test_twenty_long_messages_stay_below_the_budget_of_three_levels(
             made = await stage.plan(request)
             if made.state is not None:
                 who = identity(request)
-                stage.planner.library.keep_state(who.memory, who.session, who.chain[-1], made.state)
+                stage.planner.library.paths.keep(who.memory, who.session, who.chain[-1], made.state)
             sent.append(made.tokens.sent)
             asked = f"Long message number {number}. {'word ' * 250}"
             request = grown(request, assistant("It is noted. " * 20), user(asked))

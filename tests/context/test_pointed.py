@@ -4,11 +4,14 @@ from dataclasses import replace
 import pytest
 
 from proxy.context import planning
-from proxy.context.draft import Draft, Memory, PlanContext, TokenBudget, TooMuch
+from proxy.context.budget import TokenBudget
+from proxy.context.draft import Draft, Memory, PlanContext, TooMuch
 from proxy.context.folding import FoldPlanner
 from proxy.context.pointed import LONGEST_ITEM, by_item
-from proxy.context.volatile import VolatilePlanner, recollect
-from proxy.conversation.progress import Case, Progress, ours, progress
+from proxy.context.recollecting import recollect
+from proxy.context.volatile import VolatilePlanner
+from proxy.conversation.blocks import ours
+from proxy.conversation.progress import Case, Progress, progress
 from proxy.memory.shelf import Shelf
 from proxy.types import Plan
 from tests.builders import Said, assistant, messages, user

@@ -7,11 +7,12 @@ from typing import Any, Literal
 
 from proxy.config.profiles import BUILT_IN, Profile
 from proxy.context import planning, shortening
+from proxy.context.caching import Caching
 from proxy.context.draft import Memory, PlanContext
 from proxy.context.economics import Rates
 from proxy.conversation.progress import Case, Progress, pack, progress, unpack
-from proxy.memory.facts import Decay
-from proxy.memory.library import STEPS_BACK
+from proxy.memory.ageing import Decay
+from proxy.memory.states import STEPS_BACK
 from proxy.protocol.chat import chain_of
 from proxy.tokens import Counter
 from proxy.types import Excerpt, Fact, Fates, Message, PathState, Plan, Summary, Vector
@@ -95,11 +96,13 @@ def context(
     now: float = NOW,
     session: str = "s",
     is_private: bool = True,
+    caching: Caching | None = None,
 ) -> PlanContext:
     def cap(index: int) -> Message:
         return shortening.cap_message(of.messages[index], of.profile.window.answer_tokens, counter.text)
 
-    return PlanContext(now, session, is_private, rates, limit, role, counter.text, cap, Decay())
+    caching = caching or Caching(rates, rates)
+    return PlanContext(now, session, is_private, caching, limit, role, counter.text, cap, Decay())
 
 
 @dataclass(frozen=True, slots=True)

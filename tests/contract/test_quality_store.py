@@ -94,6 +94,17 @@ async def test_nothing_is_read_across_scopes(store: QualityStore) -> None:
     assert await store.sums(0, NOW + 1, "b/") == HeldSums()
 
 
+async def test_a_tenant_means_all_its_scopes_and_no_others(store: QualityStore) -> None:
+    one, other = "1" * 32, "2" * 32
+    for number, scope in enumerate((f"{one}/", f"{one}/ana", f"{other}/ana"), 1):
+        store.put(pair(number, scope=scope))
+    assert [found.request_id for _, found in await store.recent(scope=one)] == ["r2", "r1"]
+    assert (await store.sums(0, NOW + 1, one)).pairs == 2
+    assert await store.get("r2", one) == pair(2, scope=f"{one}/ana")
+    assert await store.get("r3", one) is None
+    assert (await store.sums(0, NOW + 1, "3" * 32)).pairs == 0
+
+
 async def test_pairs_come_newest_first_page_by_page(store: QualityStore) -> None:
     for number in range(5):
         store.put(pair(number))

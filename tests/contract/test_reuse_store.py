@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proxy.storage.base import MOST_JUDGED, ReuseStore
 from proxy.storage.postgres.reuse import PostgresReuse
+from proxy.storage.reuse import MOST_JUDGED, ReuseStore
 from proxy.storage.sqlite.database import Database
 from proxy.storage.sqlite.reuse import SqliteReuse
 from proxy.tasks import Tasks

@@ -13,19 +13,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.conversation.progress import open_turn
+from proxy.conversation.turns import open_turn
 from proxy.storage.redis import shared_state
 from proxy.storage.shared import SharedState, SingleFlight
-from proxy.storage.shared.local import (
-    ANOMALOUS,
-    LEAST_REPEATED,
-    MISSES,
-    MOST_FAILURES,
-    MOST_WRONG,
-    PAUSE,
-    WRONG_SECONDS,
-    local_state,
-)
+from proxy.storage.shared.flights import MOST_FAILURES
+from proxy.storage.shared.learnt import ANOMALOUS, LEAST_REPEATED, MISSES, PAUSE
+from proxy.storage.shared.local import MOST_WRONG, WRONG_SECONDS, local_state
 from proxy.tasks import Tasks
 from proxy.types import Answer, OpenTurn, ReuseEntry, Served, StoredAnswer, Usage
 from tests.builders import NOW, calling, messages, stored, user

@@ -21,14 +21,14 @@ from proxy.conversation.identify import (
     resume,
     scope_of,
 )
-from proxy.conversation.progress import archived, complete, open_turn
+from proxy.conversation.turns import archived, complete, open_turn
 from proxy.errors import BadRequest
-from proxy.pipeline.record import AnsweredScopes
+from proxy.pipeline.answered_scopes import AnsweredScopes
 from proxy.protocol.chat import SESSION_METADATA, Chains, chain_of, links_after
 from proxy.protocol.dialects import DIALECTS, violations
 from proxy.protocol.headers import SESSION_HEADERS, read_directives
 from proxy.storage.base import SessionStore
-from proxy.storage.shared.local import LocalOpenTurns
+from proxy.storage.shared.sessions import LocalOpenTurns
 from proxy.storage.sqlite.archive import SqliteArchive
 from proxy.types import ChatRequest, Headers, Identity, SessionSource
 from tests import stores

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.conversation.progress import archived
+from proxy.conversation.turns import archived
 from proxy.conversation.whole_commands import (
     LONGEST,
     Command,

@@ -1,7 +1,6 @@
 """The worker of memory's model: whatever becomes of it, each job is done once; nothing costs more than it may."""
 
 import asyncio
-import multiprocessing
 import shutil
 from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -35,9 +34,7 @@ from tests.curation.faults import (
 )
 from tests.curation.house import MOST, House, Model, opened, settings
 from tests.curation.tapes import CONCLUSION, at_the_desk
-
-PROCESSES = multiprocessing.get_context("forkserver")
-PROCESSES.set_forkserver_preload(["tests.curation.faults"])
+from tests.forked import PROCESSES
 
 
 @pytest.fixture

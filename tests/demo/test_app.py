@@ -1,7 +1,9 @@
 """The demonstration's upstream over a real socket, by the official SDK."""
 
 import math
+import re
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -44,6 +46,14 @@ def test_a_stream_adds_up_to_the_same_answer(sdk: openai.OpenAI) -> None:
         model="demo-chat", messages=[{"role": "user", "content": "Hello."}], stream=True
     )
     assert "".join(piece.choices[0].delta.content or "" for piece in pieces) == whole.choices[0].message.content
+
+
+def test_it_has_every_model_that_the_programs_of_the_documents_name(sdk: openai.OpenAI) -> None:
+    documents = (Path("README.md"), Path("deploy/docs/clients.md"))
+    programs = re.compile(r"""\bmodel\b\W+"(?:openai/)?([a-z0-9.-]+)""")
+    named = {name for path in documents for name in programs.findall(path.read_text(encoding="utf-8"))}
+    assert {"kimi-k2.6", "gpt-6-luna"} <= named
+    assert named - {"gpt-5.1"} <= {model.id for model in sdk.models.list()}  # that one is of a client's own settings
 
 
 def test_its_models_are_listed_and_others_unknown(sdk: openai.OpenAI) -> None:

@@ -47,13 +47,16 @@ def answering(*answers: httpx.Response) -> httpx.AsyncClient:
     left = iter(answers)
 
     def answer(request: httpx.Request) -> httpx.Response:
-        return (
-            next(left)
-            if request.url.path == "/v1/chat/completions"
-            else httpx.Response(200, json={"facts": [{"value": IS}]})
-        )
+        return next(left) if request.url.path == "/v1/chat/completions" else facts(request)
 
     return httpx.AsyncClient(base_url="http://x", transport=httpx.MockTransport(answer))
+
+
+def facts(request: httpx.Request) -> httpx.Response:
+    """Two pages, of which the second has the edit."""
+    first = {"facts": [{"value": "of somebody else"}], "next": "second"}
+    second = {"facts": [{"value": IS}], "next": None}
+    return httpx.Response(200, json=second if request.url.params.get("before") == "second" else first)
 
 
 def said(text: str, source: str) -> httpx.Response:

@@ -4,7 +4,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from proxy.conversation.progress import RECALLED_TITLE
+from proxy.conversation.blocks import RECALLED_TITLE
 from proxy.demo.script import (
     NOTHING,
     Scripted,

@@ -11,6 +11,8 @@ import pytest
 from proxy.demo import show
 from proxy.demo.show import CONVERSATION, SYSTEM, WEATHER_RESULT, Ask, read, talk
 from proxy.protocol.dialects import DIALECTS, Dialect
+from proxy.replay.progress import Progress
+from tests.replay.test_progress import Screen, lines
 from tests.scripted.chat import DialectChat
 from tests.scripted.config import ScriptedConfig
 from tests.scripted.recording import Received
@@ -65,6 +67,14 @@ def test_the_long_one_saves_the_more_the_longer_it_gets(
     assert 0 < recalled < prompt
     asked = f"{sum(bool(ask.expects) for ask in talk())}"
     assert rows_under(said, "direct", "saved")["facts recalled when asked"] == [f"{asked} of {asked}"] * 2
+
+
+def test_a_terminal_is_told_how_far_it_is_and_the_line_is_gone_at_the_end() -> None:
+    out = Screen()
+    told = show.counted(Progress(out), 3)
+    for _ in range(3):
+        told()
+    assert lines(out) == ["1 of 3 …", "2 of 3 …", ""]
 
 
 _FEW = 7  # words in a row that two answers may share

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from proxy.conversation.progress import without_ours
+from proxy.conversation.blocks import without_ours
 from proxy.desk.dashboard import (
     LONGEST_HEAP,
     MOST_HEAPS,

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from proxy.desk.offering import offer, offerable
-from proxy.desk.schemas import NAMES
+from proxy.desk.schemas import MEMORY_OFFER, NAMES
 from proxy.protocol.dialects import GENERIC, KIMI, MISTRAL, OPENAI, Dialect
 from proxy.types.desk import Offered
 from tests.builders import assistant, chat, user
@@ -65,3 +65,23 @@ def test_an_offer_stays_as_it_was_unless_the_client_takes_one_of_its_names() -> 
     assert again.language == "es"
     assert "forget_memory" in again.names
     assert "forget" not in again.names
+
+
+@pytest.mark.parametrize(
+    ("taken", "has_memory", "before", "names"),
+    [
+        ("look", True, None, MEMORY_OFFER),
+        ("look", True, MEMORY_OFFER, MEMORY_OFFER),
+        ("look", True, NAMES, MEMORY_OFFER),
+        ("look", False, MEMORY_OFFER, NAMES),
+        ("memory", True, None, NAMES),
+    ],
+)
+def test_a_provider_with_a_memory_tool_gets_that_in_place_of_ours(
+    taken: str, names: tuple[str, ...], before: tuple[str, ...] | None, *, has_memory: bool
+) -> None:
+    given = chat(user("Hi"), tools=tools(taken))
+    offered = None if before is None else Offered("es", before, "fold")
+    made = offer(given, "en", offered, has_memory=has_memory)
+    assert made.names == names
+    assert made.language == ("en" if before is None else "es")

@@ -165,6 +165,14 @@ def test_an_exchange_of_which_a_part_is_gone_is_left_out(hidden: Hidden) -> None
     assert folded(hidden).hidden == {}
 
 
+def test_an_exchange_keeps_its_bytes_in_another_api() -> None:
+    seal = b'{"type":"thinking","thinking":"Hm.","signature":"x"}'
+    (exchange,) = folded(Hidden(b"l1", b"a1", (ASSISTANT, RESULT), spans=(seal, b"", b""))).hidden[b"l1"]
+    assert [each.span for each in exchange.before] == [seal, b""]
+    assert [each.is_sealed for each in exchange.before] == [True, False]
+    assert not folded(Hidden(b"l1", b"a1", (ASSISTANT, RESULT), spans=(b"{no", b"", b""))).hidden
+
+
 def test_the_size_grows_with_what_is_held() -> None:
     text = "x" * 50_000
     large = messages(result("h1", text))[0].raw

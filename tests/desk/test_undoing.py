@@ -26,6 +26,12 @@ def test_a_document_of_the_session_alone_is_removed_and_a_removed_one_stays_so()
     assert undo([edit("", "a")], {}).documents == {}
 
 
+def test_a_document_that_the_session_removed_comes_back() -> None:
+    removed = [edit("a\nb\n", ""), edit("a\n", "a\nb\n")]
+    assert undo(removed, {}).documents == {"agent_notes.md": "a\n"}
+    assert undo(removed, {"agent_notes.md": "mine\n"}).documents["agent_notes.md"].splitlines() == ["mine", "a"]
+
+
 def test_facts_go_and_come_back() -> None:
     edits = [Edit("forget", "city", "Rosario", "", fact="f-1"), Edit("remember", "food", "", "pizza", fact="f-2")]
     assert undo(edits, {}).facts == (("f-1", True), ("f-2", False))

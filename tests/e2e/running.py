@@ -18,6 +18,7 @@ from typing import Any
 import httpx
 import yaml
 
+from tests.forked import Forked, Process
 from tests.scripted.app import create_app
 from tests.scripted.config import ScriptedConfig
 from tests.servers import eventually, run_app, run_command
@@ -105,7 +106,7 @@ class Proxy:
     """The proxy, started by its own command."""
 
     url: str
-    process: subprocess.Popen[bytes]
+    process: Process
     storage: Path
     log: Path
     http: httpx.Client  # for what no SDK does
@@ -160,9 +161,7 @@ def run_proxy(config: Mapping[str, Json], folder: Path, **environ: str) -> Itera
     settings = {"storage": {"path": str(folder / "storage")}, **config, "reuse": reuse, "embedding": embedding}
     file, log = folder / "olvido.yaml", folder / "olvido.log"
     file.write_text(yaml.safe_dump(settings))
-    command = [sys.executable, "-m", "proxy", "serve", "--config", str(file), "--port", "0"]
-    with log.open("wb") as stderr:
-        process = subprocess.Popen(command, stderr=stderr, env={**os.environ, **environ})
+    process = _started(["serve", "--config", str(file), "--port", "0"], log, {**os.environ, **environ}, settings)
     try:
         eventually(lambda: b"startup complete" in log.read_bytes() or process.poll() is not None, 120)
         address = re.search(r"base_url at (http://\S+)/v1", log.read_text())
@@ -172,6 +171,13 @@ def run_proxy(config: Mapping[str, Json], folder: Path, **environ: str) -> Itera
     finally:
         process.terminate()
         process.wait(timeout=15)
+
+
+def _started(arguments: Sequence[str], log: Path, environ: Mapping[str, str], settings: Mapping[str, Json]) -> Process:
+    if settings.get("server", {}).get("workers", 1) == 1:
+        return Forked(arguments, log, environ)
+    with log.open("wb") as stderr:
+        return subprocess.Popen([sys.executable, "-m", "proxy", *arguments], stderr=stderr, env=environ)
 
 
 def upstream(name: str, demo: Demo, models: Sequence[str], **settings: Json) -> Json:

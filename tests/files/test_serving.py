@@ -20,7 +20,7 @@ from tests import stores
 from tests.files.syncing_once import SCOPE
 from tests.files.test_merging import fact
 from tests.memory.indexed import link, turn
-from tests.memory.test_library import House
+from tests.memory.libraries import House
 from tests.servers import eventually
 
 TEA = fact(1, "I like tea", links=(link("1.0"),))

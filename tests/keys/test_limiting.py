@@ -135,10 +135,13 @@ async def test_a_budget_has_what_was_spent_and_what_is_under_way() -> None:
     error = refused.value
     assert (error.status, error.type, error.code) == (429, "insufficient_quota", "insufficient_quota")
     assert error.message == (
-        "You exceeded the quota of this API key: $1 per day, of which $0.9000 is used. It begins anew in 12h0m."
+        "You exceeded the quota of this API key: $1 per day, of which $0.9000 is used. It begins anew in 12h0m. "
+        "This request may cost $0.2000: a shorter one, or a smaller max_tokens, may still pass."
     )
     assert dict(error.headers) == {"retry-after": str(DAY // 2), "x-should-retry": "false"}
     await house.ask(dollars=0.1)
+    with pytest.raises(OutOfQuota, match=r"of which \$1\.0000 is used\. It begins anew in 12h0m\.$"):
+        await house.ask(dollars=0.1)
     house.clock.now += DAY
     await house.ask(dollars=0.2)
 

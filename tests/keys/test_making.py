@@ -1,6 +1,6 @@
 """New keys, and the hashes by which they are kept."""
 
-from proxy.config.upstreams import redact
+from proxy.config.redacting import redact
 from proxy.keys.making import hash_of, made, new_key, tenant_of
 from proxy.types.keys import Limits
 

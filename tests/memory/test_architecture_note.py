@@ -13,8 +13,8 @@ from proxy.config.profiles import BUILT_IN
 from proxy.context.draft import Memory
 from proxy.context.economics import Rates
 from proxy.conversation.progress import Case
+from proxy.memory.ageing import Decay
 from proxy.memory.extract import extract
-from proxy.memory.facts import Decay
 from proxy.pipeline import Services
 from proxy.pipeline.chat import handle
 from proxy.types import DOMAINS, ArchivedTurn, Fact, Incoming, Scope, Statement, Summary, TurnDigest, Utterance

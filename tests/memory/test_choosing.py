@@ -7,10 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proxy.language.words import terms
+from proxy.memory.ageing import DAY, Decay
 from proxy.memory.choosing import Need, answering, relevant
 from proxy.memory.current import ONE_LINE, current, render
 from proxy.memory.extract import extract
-from proxy.memory.facts import DAY, Decay, learn
+from proxy.memory.facts import learn
 from proxy.memory.predictions import KINDS, Needs, needs
 from proxy.memory.signals import spoken_in
 from proxy.types.memory import Fact, Language

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from proxy.conversation.progress import memory_head
+from proxy.conversation.blocks import memory_head
+from proxy.memory.ageing import DAY
 from proxy.memory.commands import (
     LONGEST,
     MOST_ADDED,
@@ -19,7 +20,7 @@ from proxy.memory.commands import (
     outlived,
 )
 from proxy.memory.extract import extract
-from proxy.memory.facts import DAY, learn
+from proxy.memory.facts import learn
 from proxy.protocol.message import message
 from proxy.types import Fact, Forgetting, Statement
 from tests.context.told import fact

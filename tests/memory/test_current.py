@@ -4,8 +4,8 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
+from proxy.memory.ageing import DAY, Decay
 from proxy.memory.current import Current, current, read_new
-from proxy.memory.facts import DAY, Decay
 from proxy.memory.kinds import shares
 from proxy.types.memory import Fact
 

@@ -2,15 +2,15 @@
 
 from collections.abc import Sequence
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from proxy.memory import ending
-from proxy.memory.ending import COMPARED, Trees, Verdict, are_alike, change, in_between, left_again, pairs
+from proxy.memory.ending import COMPARED, Verdict, are_alike, change, in_between, left_again
+from proxy.memory.likeness import ComparedValues, compared
 from proxy.memory.signals import analyse
-from proxy.memory.superseding import ComparedValues, compared, goes_back, is_said_instead, returns_from
+from proxy.memory.superseding import goes_back, is_said_instead, returns_from
 from proxy.types.memory import Fact
 
 STATEMENTS = [
@@ -95,26 +95,6 @@ def test_of_very_many_the_likest_are_compared() -> None:
     assert "ended" not in ended[:-1]
 
 
-@given(st.sampled_from(STATEMENTS), st.lists(st.sampled_from(STATEMENTS), min_size=1, max_size=7))
-def test_a_pair_tells_how_much_better_it_fits_than_all_others(new: str, older: list[str]) -> None:
-    found = pairs(compared(new), [compared(old) for old in older], 0.5)
-    said = [compared(old) for old in older]
-    for column, like in (
-        (-3, [float(compared(new).topics @ old.topics) for old in said]),
-        (-2, [float(len(compared(new).terms & old.terms)) for old in said]),
-    ):
-        for at, (row, each) in enumerate(zip(found, like, strict=True)):
-            others = like[:at] + like[at + 1 :]
-            assert row[column] == each - max(others, default=0.0)
-
-
-@given(st.sampled_from(STATEMENTS), st.lists(st.tuples(st.sampled_from(STATEMENTS), st.booleans()), min_size=1))
-def test_a_pair_is_the_same_without_those_that_are_not_rated(new: str, older: list[tuple[str, bool]]) -> None:
-    said, rated = [compared(old) for old, _ in older], [is_rated for _, is_rated in older]
-    every = pairs(compared(new), said, 0.5)
-    assert pairs(compared(new), said, 0.5, rated).tolist() == every[np.array(rated)].tolist()
-
-
 # Words and subjects that recur, so that statements have things in common.
 ABOUT = st.tuples(
     st.sampled_from(["logo", "boat", "office", "team"]), st.sampled_from(["Oslo", "Bern", "green", "blue"])
@@ -190,17 +170,3 @@ def test_what_a_statement_returns_from_is_the_same_as_by_comparing_all_with_all(
         )
     ]
     assert in_between(facts, values[value], before, values) == (ended[-1:] if new.returns else [])
-
-
-def test_trees_are_walked_to_their_leaves() -> None:
-    # Two trees: a single leaf, and one that asks for feature 1 first, then, on its right, for feature 0.
-    nodes = {
-        "feature": np.array([[0, 0, 0, 0, 0], [1, 0, 0, 0, 0]], np.int16),
-        "threshold": np.array([[0.0] * 5, [0.5, 0.0, 2.0, 0.0, 0.0]]),
-        "left": np.array([[0] * 5, [1, 1, 3, 3, 4]], np.int16),
-        "right": np.array([[0] * 5, [2, 1, 4, 3, 4]], np.int16),
-        "value": np.array([[0.1, 0, 0, 0, 0], [0, -1.0, 0, 2.0, 3.0]]),
-    }
-    trees = Trees.of(nodes, base=-0.5)
-    rows = np.array([[9.0, 0.5], [2.0, 0.6], [2.1, 0.6]])
-    assert trees.scores(rows) == pytest.approx([-1.4, 1.6, 2.6])

@@ -13,15 +13,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proxy.context.planner import Planner
+from proxy.memory import ingesting as reading
 from proxy.memory import learn
-from proxy.memory import shelf as reading
 from proxy.memory.commands import commands, ordered
 from proxy.memory.extract import extract
 from proxy.memory.learn import QUEUED_AT_ONCE, Learner
 from proxy.memory.library import Library
 from proxy.observe.metrics import Metrics
 from proxy.protocol.message import message
-from proxy.storage.shared.local import LocalOpenTurns
+from proxy.storage.shared.sessions import LocalOpenTurns
 from proxy.storage.sqlite.archive import SqliteArchive
 from proxy.storage.sqlite.facts import SqliteFacts
 from proxy.tasks import Attempts, Tasks
@@ -138,7 +138,7 @@ async def test_the_state_is_kept_before_anything_is_waited_for(house: House) -> 
     )
     chain = identity(request).chain
     house.learner.delivered(exchange, chain, [], Attempts(house.metrics.failed_open))
-    assert await house.library.state(SCOPE, (*chain, b"next")) == (STATE, 1)
+    assert await house.library.paths.last(SCOPE, (*chain, b"next")) == (STATE, 1)
     await house.tasks.drain(5.0)
 
 
@@ -325,7 +325,7 @@ async def test_a_fact_knows_the_message_that_said_it(house: House) -> None:
 async def test_nothing_is_kept_of_who_wants_nothing_kept(directives: Directives, keeps: bool, house: House) -> None:
     chain = await house.learn(ALLERGIC, answer=assistant("Noted."), directives=directives)
     assert bool(await house.values()) == bool(house.turns()) == keeps
-    assert (await house.library.state(SCOPE, (*chain, b"next")) is not None) == keeps
+    assert (await house.library.paths.last(SCOPE, (*chain, b"next")) is not None) == keeps
 
 
 async def test_where_contexts_are_not_managed_only_what_a_named_session_goes_on_with_is_kept() -> None:
@@ -459,7 +459,7 @@ async def test_in_a_history_or_from_before_it_is_not(
     await house.learn(*said, answer=NOTED, at=at, plan=plan)
     assert await house.values() == []
     shelf = await house.library.shelf(SCOPE)
-    await house.library.index(SCOPE, shelf)
+    await house.library.indexes.read(SCOPE, shelf)
     assert links(SCOPE, [ALLERGIC])[0] not in shelf.index
 
 

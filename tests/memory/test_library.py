@@ -2,70 +2,31 @@
 
 import asyncio
 import sqlite3
-from collections.abc import AsyncIterator, Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, closing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
-from proxy.conversation.progress import pack
-from proxy.memory import shelving
 from proxy.memory.commands import Order
-from proxy.memory.library import STEPS_BACK, Library, undo
+from proxy.memory.library import Library, undo
 from proxy.storage.base import Part, StorageError
 from proxy.storage.pending import WriterLimits
-from proxy.storage.recollection import ArchiveChanges, FactStore, StoredShelf, Wiped, WipeStore
+from proxy.storage.recollection import FactStore, Wiped, WipeStore
 from proxy.storage.sqlite.archive import SqliteArchive
 from proxy.storage.sqlite.database import Database, NoDatabase
 from proxy.storage.sqlite.facts import SqliteFacts
 from proxy.storage.sqlite.sessions import SqliteStates
 from proxy.storage.sqlite.wipes import SqliteWipes
 from proxy.tasks import Tasks
-from proxy.types import Contents, Fact, Fold, Forgetting, PathState, Summary, VolatileBlock
+from proxy.types import Contents, Fact, Fold, Forgetting, Summary, VolatileBlock
 from proxy.types.curation import Finished, StoredSummary
 from tests import stores
-from tests.context.told import fact
 from tests.memory.indexed import link, turn
+from tests.memory.libraries import CHAIN, STATE, TEA, House, SlowFacts, read
 from tests.stores import AtOnce, ForeignWriter
-
-TEA = fact("likes tea", link("1.0"), name="f-tea")
-CHAIN = tuple(link(f"m{number}") for number in range(200))
-STATE = PathState(3, 1.0, 4, 100, 200, 200, 200, 300.0, 300.0)
-
-
-class SlowFacts(SqliteFacts):
-    """Reads while `gate` is set; `asked` is how often it was."""
-
-    def __init__(self) -> None:
-        super().__init__(AtOnce())
-        self.asked = 0
-        self.reading = asyncio.Event()
-        self.gate = asyncio.Event()
-        self.gate.set()
-
-    async def all(self, scope: str) -> list[Fact]:
-        found = await super().all(scope)
-        self.asked += 1
-        self.reading.set()
-        await self.gate.wait()
-        return found
-
-
-class SlowArchive(SqliteArchive):
-    def __init__(self) -> None:
-        super().__init__(AtOnce(), stores.FOR_EVER)
-        self.asked: list[int] = []
-        self.gate = asyncio.Event()
-        self.gate.set()
-
-    async def changes(self, scope: str, after: int, now: float, limit: int = 2) -> ArchiveChanges:
-        self.asked.append(after)
-        await self.gate.wait()
-        return await super().changes(scope, after, now, min(limit, 2))
 
 
 class StuckFacts(SlowFacts):
@@ -77,33 +38,6 @@ class StuckFacts(SlowFacts):
         if self.is_stuck:
             raise StorageError("the database cannot be written")
         return await super().all(scope)
-
-
-@dataclass
-class House:
-    facts: SlowFacts = field(default_factory=SlowFacts)
-    archive: SlowArchive = field(default_factory=SlowArchive)
-    states: SqliteStates = field(default_factory=stores.states)
-    executor: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1))
-    tasks: Tasks = field(default_factory=Tasks)
-
-    def library(self, **bounds: Any) -> Library:
-        """Another process's, as it were."""
-        return Library(self.facts, self.archive, self.states, stores.wipes(), self.executor, self.tasks, **bounds)
-
-
-@pytest.fixture
-async def house() -> AsyncIterator[House]:
-    opened = House()
-    yield opened
-    await opened.tasks.drain(5.0)
-    opened.executor.shutdown()
-
-
-async def read(library: Library, scope: str = "a") -> Any:
-    shelf = await library.shelf(scope)
-    await library.index(scope, shelf, patience=5.0)
-    return shelf
 
 
 # --- what a scope remembers -------------------------------------------------------------------------------------------
@@ -129,28 +63,6 @@ async def test_what_was_read_just_now_is_not_read_again(house: House) -> None:
     assert (house.facts.asked, house.archive.asked) == (1, [0])
 
 
-class BrokenArchive(SlowArchive):
-    """Fails the first time."""
-
-    async def changes(self, scope: str, after: int, now: float, limit: int = 2) -> ArchiveChanges:
-        found = await super().changes(scope, after, now, limit)
-        if len(self.asked) == 1:
-            raise OSError("disk I/O error")
-        return found
-
-
-async def test_an_archive_that_cannot_be_read_is_counted_done_without_and_read_again() -> None:
-    house, failed = House(archive=BrokenArchive()), []
-    house.archive.add("a", turn(1, "q", "a"), None)
-    library = house.library(on_fail_open=lambda *what: failed.append(what))
-    assert len((await read(library)).index) == 0
-    assert failed == [("archive", "OSError")]
-    assert len((await read(library)).index) == 2
-    assert len(failed) == 1
-    await house.tasks.drain(5.0)
-    house.executor.shutdown()
-
-
 async def test_of_too_many_scopes_those_that_were_not_asked_for_longest_leave(house: House) -> None:
     library = house.library(most_shelves=2)
     house.facts.put("a", [TEA])
@@ -170,38 +82,6 @@ async def test_while_the_disk_cannot_be_written_a_scope_keeps_what_is_in_memory(
     with pytest.raises(StorageError):
         await library.shelf("b")  # nothing is known of what was promised to them
     house.executor.shutdown()
-
-
-async def test_later_what_is_new_is_read_and_no_more(house: House) -> None:
-    library = house.library(foreign_writes=ForeignWriter())
-    assert len((await read(library)).index) == 0
-    house.archive.add("a", turn(1, "q", "a"), None)
-    house.facts.put("a", [TEA])
-    shelf = await read(library)
-    assert (len(shelf.index), shelf.facts) == (2, {TEA.id: TEA})
-    upto = shelf.upto
-    await read(library)
-    assert house.archive.asked[-1] == upto > 0
-
-
-async def test_what_nobody_else_has_written_is_not_read_again() -> None:
-    house = House(facts=(facts := SlowFacts()))
-    library = house.library()
-    for _ in range(3):
-        await read(library)
-    assert (facts.asked, len(house.archive.asked)) == (1, 1)
-    house.executor.shutdown()
-
-
-async def test_a_turn_without_vectors_is_owed_them(house: House) -> None:
-    library = house.library()
-    shelf = await library.shelf("a")
-    one, two = turn(1, "q", "a"), turn(2, "q", "a")
-    shelf.put(one, None)
-    shelf.put(two, np.ones((2, 4), np.float32))
-    assert set(shelf.owed) == {one.link}
-    shelf.put(one, np.ones((2, 4), np.float32))
-    assert shelf.owed == {}
 
 
 async def test_what_is_learnt_is_known_at_once_and_kept(house: House) -> None:
@@ -233,32 +113,6 @@ async def test_a_reading_that_was_under_way_does_not_undo_what_was_learnt(house:
 
     found, _ = await asyncio.gather(library.shelf("a"), learn())
     assert found.facts == {TEA.id: TEA}
-
-
-async def test_nobody_waits_long_for_an_index_that_is_read_in_the_background(house: House) -> None:
-    house.archive.add("a", turn(1, "q", "a"), None)
-    house.archive.gate.clear()
-    library = house.library()
-    shelf = await library.shelf("a")
-    await library.index("a", shelf, patience=0.0)
-    await library.index("a", shelf, patience=0.0)
-    assert len(shelf.index) == 0
-    house.archive.gate.set()
-    await house.tasks.drain(5.0)
-    assert len(shelf.index) == 2
-    assert house.archive.asked.count(0) == 1
-
-
-async def test_scopes_that_were_not_needed_for_longest_are_let_go(house: House) -> None:
-    library = house.library(most_bytes=20_000)
-    for scope in ("a", "b", "c"):
-        house.archive.add(scope, turn(1, "q" * 9_000, "a"), None)
-        await read(library, scope)
-    before = len(house.archive.asked)
-    await read(library, "c")
-    assert len(house.archive.asked) == before
-    assert len((await read(library, "a")).index) == 2  # it is read again
-    assert len(house.archive.asked) > before
 
 
 # --- summaries that a model has made ----------------------------------------------------------------------------------
@@ -397,93 +251,6 @@ async def test_summaries_that_were_being_read_while_something_was_forgotten_are_
     assert (await library.shelf("a")).summaries == (summarised(4),)
 
 
-# --- shelves that are stored ------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shelving, "FEWEST", 2)
-    monkeypatch.setattr(shelving, "GROWTH", 4)
-
-
-@pytest.mark.usefixtures("small")
-async def test_a_process_that_has_not_served_a_scope_reads_its_shelf_and_what_came_later(house: House) -> None:
-    for number in range(1, 6):
-        house.archive.add("a", turn(number, f"q{number}", "a"), None)
-    upto = (await read(house.library())).upto
-    await house.tasks.drain(5.0)
-    house.archive.add("a", turn(6, "q6", "a"), None)
-    house.archive.asked.clear()
-    shelf = await read(house.library())
-    assert min(house.archive.asked) == upto
-    assert (len(shelf.index), len(shelf.kept)) == (12, 6)
-
-
-@pytest.mark.usefixtures("small")
-async def test_a_shelf_that_cannot_be_read_is_made_from_the_turns(house: House) -> None:
-    for number in range(1, 6):
-        house.archive.add("a", turn(number, f"q{number}", "a"), None)
-    upto = (await read(house.library())).upto
-    await house.tasks.drain(5.0)
-    house.archive.keep_shelf("a", StoredShelf(upto, 1.0, b"no shelf"))
-    await house.tasks.drain(5.0)
-    house.archive.asked.clear()
-    shelf = await read(house.library())
-    assert house.archive.asked[:2] == [upto, 0]  # what came later is in vain
-    assert (len(shelf.index), shelf.upto) == (10, upto)
-
-
-@pytest.mark.usefixtures("small")
-async def test_one_that_only_learns_stores_what_it_has_learnt(house: House) -> None:
-    library = house.library(foreign_writes=ForeignWriter())
-    house.archive.add("a", turn(1, "q1", "a"), None)
-    shelf = await read(library)
-    await house.tasks.drain(5.0)
-    for number in range(2, 5):
-        said = turn(number, f"q{number}", "a")
-        shelf.put(said, None)
-        library.keep_turn("a", said, None)
-    library.keep_shelf("a", shelf)
-    await house.tasks.drain(5.0)
-    house.archive.asked.clear()
-    assert len((await read(house.library())).index) == 8
-    assert min(house.archive.asked) >= shelf.upto > 1  # not even its own turns are read again
-
-
-@pytest.mark.usefixtures("small")
-async def test_what_is_forgotten_comes_back_from_no_shelf(house: House) -> None:
-    house.facts.put("a", [TEA])
-    house.archive.add("a", turn(1, "I like tea", "Noted"), None)
-    house.archive.add("a", turn(2, "q", "a"), None)
-    library = house.library()
-    shelf = await read(library)
-    await house.tasks.drain(5.0)
-    assert await house.archive.shelf("a", 1.0) is not None
-    await library.forget("a", [TEA])
-    assert await house.archive.shelf("a", 1.0) is None
-    shelf.unstored = 2.0
-    library.keep_shelf("a", shelf)
-    await house.tasks.drain(5.0)
-    other = await read(house.library())
-    assert link("1.0") not in other.index
-    assert link("2.0") in other.index
-    assert link("1.0") in other.forgotten
-
-
-@pytest.mark.usefixtures("small")
-async def test_a_shelf_that_is_wiped_while_it_is_being_stored_is_not_kept(house: House) -> None:
-    house.archive.add("a", turn(1, "q", "a"), None)
-    library = house.library()
-    shelf = await read(library)
-    await house.tasks.drain(5.0)
-    stored = await house.archive.shelf("a", 0.0)
-    shelf.put(turn(2, "q", "a"), None)
-    library.keep_shelf("a", shelf)
-    library.hide("a", Order((Forgetting(""),), at=9.0))
-    await house.tasks.drain(5.0)
-    assert await house.archive.shelf("a", 0.0) == stored
-
-
 # --- forgetting -------------------------------------------------------------------------------------------------------
 
 
@@ -554,15 +321,15 @@ async def test_a_fold_may_quote_what_is_forgotten_so_its_head_goes(house: House)
     folded = replace(
         STATE, fold=Fold(4, "<memory>tea</memory>", 9), volatile=VolatileBlock("<recalled>tea</recalled>", 9)
     )
-    library.keep_state("a", "s", CHAIN[3], folded)
-    library.keep_state("b", "s", CHAIN[3], folded)
+    library.paths.keep("a", "s", CHAIN[3], folded)
+    library.paths.keep("b", "s", CHAIN[3], folded)
     await library.forget("a", [TEA])
-    found = await library.state("a", CHAIN[:6])
+    found = await library.paths.last("a", CHAIN[:6])
     assert found is not None
     assert found[0].fold == Fold(4)
     assert found[0].volatile == VolatileBlock()
-    assert await house.library().state("a", CHAIN[:6]) is None  # and from storage
-    assert await library.state("b", CHAIN[:6]) == (folded, 4)
+    assert await house.library().paths.last("a", CHAIN[:6]) is None  # and from storage
+    assert await library.paths.last("b", CHAIN[:6]) == (folded, 4)
 
 
 # --- while the database cannot be written -----------------------------------------------------------------------------
@@ -643,62 +410,6 @@ async def test_what_cannot_be_brought_back_now_is_so_later_and_whoever_asks_is_t
             await on_disk.library.restore("a/")
     await on_disk.written()
     assert await on_disk.known() == (1, 1)
-
-
-# --- states -----------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("kept", "asked", "found"),
-    [
-        ((3,), 6, 3),
-        ((3, 5), 6, 5),  # the longest
-        ((6,), 6, None),  # its own, of when it was sent before
-        ((7,), 6, None),
-        ((), 6, None),
-        ((1,), 1 + STEPS_BACK, 1),
-        ((1,), 2 + STEPS_BACK, None),
-        ((1,), 1, None),
-        ((1,), 0, None),
-    ],
-)
-@pytest.mark.parametrize("afresh", [False, True])
-async def test_the_state_of_the_longest_earlier_request_is_found(
-    kept: Sequence[int], asked: int, found: int | None, afresh: bool, house: House
-) -> None:
-    library = house.library()
-    for length in kept:
-        library.keep_state("a", "s", CHAIN[length - 1], replace(STATE, turns=length))
-    got = await (house.library() if afresh else library).state("a", CHAIN[:asked])
-    assert (got and (got[0].turns, got[1])) == (found and (found, found))
-    assert await library.state("b", CHAIN[:asked]) is None
-
-
-async def test_of_a_history_that_storage_does_not_know_only_memory_is_asked_for_a_state(house: House) -> None:
-    library = house.library()
-    library.keep_state("a", "s", CHAIN[3], STATE)
-    assert await library.state("a", CHAIN[:6], is_new=True) == (STATE, 4)
-    assert await house.library().state("a", CHAIN[:6], is_new=True) is None
-
-
-async def test_another_history_has_another_state(house: House) -> None:
-    library = house.library()
-    library.keep_state("a", "s", CHAIN[3], STATE)
-    assert await library.state("a", (*CHAIN[:3], link("x"), link("y"))) is None
-
-
-async def test_what_another_version_wrote_is_no_state(house: House) -> None:
-    house.states.put("a", "s", CHAIN[3], 1.0, b"\xff" + pack(STATE)[1:])
-    assert await house.library().state("a", CHAIN[:6]) is None
-
-
-async def test_states_in_memory_are_bounded(house: House) -> None:
-    library = house.library(most_states=2)
-    for number in range(4):
-        library.keep_state("a", str(number), CHAIN[number], STATE)
-    house.states.forget("a")  # what storage has lost, memory alone can tell
-    found = [await library.state("a", (CHAIN[number], link("next"))) for number in range(4)]
-    assert found == [None, None, (STATE, 1), (STATE, 1)]
 
 
 NOW, DAY = 1_700_000_000.0, 86_400.0

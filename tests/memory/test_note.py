@@ -13,7 +13,7 @@ import yaml
 from pydantic import TypeAdapter, ValidationError
 
 from proxy.config import load
-from proxy.config.upstreams import Seconds
+from proxy.config.settings import Seconds
 from tests import notes
 from tests.notes import Row
 

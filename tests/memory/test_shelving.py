@@ -258,7 +258,7 @@ class Process:
 
     async def read(self) -> Shelf:
         shelf = await self.library.shelf("a")
-        await self.library.index("a", shelf, patience=20.0)
+        await self.library.indexes.read("a", shelf, patience=20.0)
         await self.tasks.drain(20.0)
         await self.archive.flush()
         self.executor.shutdown()

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.conversation.progress import memory_head
+from proxy.conversation.blocks import memory_head
 from proxy.memory.sources import MOST_MESSAGES, MOST_SHOWN, Origin, Said, excerpt, said, unsaid
 from proxy.types import ArchivedTurn, Fact, Utterance
 from tests.builders import NOW

@@ -4,17 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.language.values import normal
 from proxy.memory.signals import analyse
-from proxy.memory.superseding import (
-    ComparedValues,
-    is_of_other,
-    is_said_instead,
-    remainder,
-    replaces,
-    returns_from,
-    says_more,
-)
+from proxy.memory.superseding import is_of_other, is_said_instead, remainder, replaces, returns_from, says_more
 
 # of one subject, holder and attribute: the newer takes the older one's place
 SAME = [
@@ -204,15 +195,3 @@ def test_a_piece_that_says_something_of_its_own_still_holds(new: str, value: str
 )
 def test_two_that_say_otherwise_of_one_thing_may_be_alternatives(between: str, before: str, instead: bool) -> None:
     assert is_said_instead(analyse(between), analyse(before)) is instead
-
-
-@given(
-    st.lists(st.sampled_from(["I live in Oslo", "Vivo en Oslo.", "the budget is 3k", "I have a boat"]), max_size=8),
-    st.lists(st.sampled_from(["I live in Oslo", "Vivo en Oslo.", "the budget is 3k", "I have a boat"]), max_size=8),
-)
-def test_values_that_are_kept_are_those_of_the_scope(before: list[str], after: list[str]) -> None:
-    values = ComparedValues()
-    for said in (before, after):
-        assert sum(1 for _ in values.refreshed(set(said))) == len(set(said) - (set(before) if said is after else set()))
-    assert values.keys() == set(after)
-    assert all(each.normal == normal(value) and each.said == analyse(value) for value, each in values.items())

@@ -12,7 +12,8 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from proxy.observe.ledger import DAY, SETTLED, KeyAccounts, LedgerTotals
 from proxy.observe.metrics import Metrics
-from proxy.storage.base import Accounts, Ledger, StorageError
+from proxy.storage.accounts import Accounts
+from proxy.storage.base import Ledger, StorageError
 from proxy.storage.postgres.accounts import PostgresAccounts
 from proxy.storage.postgres.ledger import PostgresLedger
 from proxy.storage.sqlite.accounts import SqliteAccounts

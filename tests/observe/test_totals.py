@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proxy.observe.totals import KeyTotal, Total, added, bounded, key_totals, ledger_name, refined, totals
-from proxy.storage.base import OTHER
+from proxy.storage.accounts import OTHER
 from proxy.types import Bucket, Sums
 from proxy.types.keys import KeySums, TenantName
 

@@ -17,7 +17,7 @@ def test_who_has_the_token_gets_where_they_wanted_to_and_can_leave_again(tab: Ta
 
     page.tab.get_by_label("Admin token").fill("not the token")
     page.tab.get_by_role("button", name="Log in").click()
-    page.tab.wait_for_selector("[role=alert]:text('That is not the token.')")
+    page.tab.wait_for_selector("[role=alert]:text('neither the admin token nor a key')")
     page.forgive("401")
 
     page.tab.get_by_label("Admin token").fill(TOKEN)

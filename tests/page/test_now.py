@@ -179,3 +179,17 @@ def test_when_the_proxy_is_gone_what_is_known_stays_and_it_says_so(page: Page) -
     page.tab.unroute("**/admin/api/**")
     page.tab.clock.run_for(3_000)
     page.tab.wait_for_selector("#notice.notice-good")
+
+
+def test_where_every_request_failed_it_says_so_and_where_to_look(tab: Tab) -> None:
+    with ExitStack() as stack:
+        away = opened(stack, upstream={"base_url": "http://127.0.0.1:9/v1", "price": None, "retries": 0})
+        body = {"model": "demo-chat", "messages": [{"role": "user", "content": "Are you there?"}]}
+        for _ in range(2):
+            assert away.http.post("/v1/chat/completions", json=body).status_code == 502
+        eventually(lambda: away.api("summary")["totals"]["errors"] == 2)
+        page = tab(away).open("#/now", ready="#share-saved")
+        assert "All 2 requests failed" in page.text("main")
+        assert "olvido doctor" in page.text("main")
+        assert "No price" not in page.text("main")
+        assert page.tab.locator(".cell-session a").first.inner_text() == "never answered"

@@ -5,9 +5,12 @@ from contextlib import ExitStack
 
 import pytest
 
-from tests.page.conftest import NARROW, Open, Page, opened
+from proxy.config import key_hash
+from tests.page.conftest import NARROW, TOKEN, Open, Page, opened
 from tests.page.talk import talk
+from tests.page.test_keys import logged_in
 from tests.page.test_looks import FOUND, RULES
+from tests.proxied import KEY
 from tests.servers import eventually
 
 pytestmark = pytest.mark.long  # in a browser; test_login.py is the quick one
@@ -84,3 +87,34 @@ def test_it_fits_and_is_accessible(page: Page, axe: str, width: int, language: s
     assert page.tab.evaluate("document.documentElement.scrollWidth") <= width
     page.tab.evaluate(axe)
     assert page.tab.evaluate(FOUND, RULES) == []
+
+
+def test_a_key_sees_whether_its_own_answers_held_and_both_of_them(tab: Tab) -> None:
+    with ExitStack() as stack:
+        keys = {"mode": "keys", "keys": [{"name": "ana", "key": key_hash(KEY)}]}
+        compared = {"share": 1.0, "max_spend": 5.0}
+        admin = {"token": TOKEN, "show_content": True}
+        found = opened(
+            stack, admin=admin, auth=keys, upstream={"api_key": KEY}, quality=compared, profiles={"lean": NARROW}
+        )
+        talk(found.http)
+        eventually(lambda: found.api("quality")["pairs"] >= 2, 60)
+        page = logged_in(tab, found, KEY)
+        page.tab.evaluate("location.hash = '#/now'")
+        page.tab.wait_for_selector("#quality-held")
+        page.tab.locator("#quality-held a").click()
+        page.tab.wait_for_selector(".view-quality .lines li")
+        assert "Spent today" not in page.text("main")  # that is everybody's
+        page.tab.locator("summary").first.click()
+        page.tab.wait_for_selector(".questions dd")
+
+
+def test_a_key_is_not_told_to_change_a_configuration_that_it_cannot_change(tab: Tab) -> None:
+    with ExitStack() as stack:
+        keys = {"mode": "keys", "keys": [{"name": "ana", "key": key_hash(KEY)}]}
+        found = opened(stack, admin={"token": TOKEN}, auth=keys, upstream={"api_key": KEY})
+        page = logged_in(tab, found, KEY)
+        page.tab.evaluate("location.hash = '#/quality'")
+        page.tab.wait_for_selector(".empty")
+        assert "No answers are compared." in page.text("main")
+        assert "share:" not in page.text("main")

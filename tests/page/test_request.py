@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from proxy.conversation.progress import ours
+from proxy.conversation.blocks import ours
 from tests.page.conftest import TOKEN, Open, Page
 from tests.page.talk import MARKUP, SESSION, Talked
 from tests.servers import eventually

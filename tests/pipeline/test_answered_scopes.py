@@ -11,8 +11,8 @@ from types import FunctionType, ModuleType
 import pytest
 
 from proxy.pipeline import Services
+from proxy.pipeline.answered_scopes import AnsweredScopes, OnRecord
 from proxy.pipeline.chat import handle
-from proxy.pipeline.record import AnsweredScopes, OnRecord
 from proxy.storage.base import StorageError
 from proxy.storage.opening import DATABASE
 from proxy.types import UNANSWERED, Headers, Incoming

@@ -24,7 +24,8 @@ from proxy.services import build
 from proxy.storage.answers import MemoryAnswers
 from proxy.storage.base import KnownPrefix
 from proxy.storage.recollection import ArchiveChanges
-from proxy.storage.shared.local import MOST_FAILURES, local_state
+from proxy.storage.shared.flights import MOST_FAILURES
+from proxy.storage.shared.local import local_state
 from proxy.tasks import Tasks
 from proxy.types import Headers, Incoming, StoredAnswer
 from proxy.upstream.client import Router

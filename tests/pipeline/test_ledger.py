@@ -2,14 +2,19 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import msgspec
 import pytest
 
+from proxy.config import Upstream, price_for
 from proxy.context.layout import unpack
 from proxy.pipeline import ledger as ledger_row
-from proxy.pipeline.ledger import Keeper
+from proxy.pipeline.ledger import Keeper, cost_of
+from proxy.protocol import apis
+from proxy.protocol.answers import find_usage
 from proxy.protocol.message import message
+from proxy.protocol.routes import usage_in
 from proxy.tasks import Attempts
 from proxy.types import (
     Contents,
@@ -164,6 +169,67 @@ def test_what_is_written_to_the_prefix_cache_costs_what_a_write_does(
     got = row(MANAGED, usage, price=WRITTEN)
     assert got.cost == pytest.approx((cost + 200 * 0.1 + 40) / 1e6)
     assert got.cost_saved == pytest.approx((passed_through + 900 * 0.1 + 40) / 1e6 - got.cost)
+
+
+def claude(**counts: int) -> dict[str, Any]:
+    """Usage as Anthropic tells it: `m5` and `h1` are tokens written for five minutes, and for an hour."""
+    told = {"m5": 0, "h1": 0, **counts}
+    return {
+        "input_tokens": told["input"],
+        "cache_read_input_tokens": told["read"],
+        "cache_creation_input_tokens": told["m5"] + told["h1"],
+        "cache_creation": {"ephemeral_5m_input_tokens": told["m5"], "ephemeral_1h_input_tokens": told["h1"]},
+        "output_tokens": told["output"],
+    }
+
+
+# Dollars by hand, at the prices of platform.claude.com/docs/en/about-claude/pricing.
+BILLS = [
+    ("claude-opus-5", claude(input=1_000_000, read=0, output=0), 5.00),
+    ("claude-opus-5", claude(input=0, read=1_000_000, output=0), 0.50),
+    ("claude-opus-5", claude(input=0, read=0, m5=1_000_000, output=0), 6.25),
+    ("claude-opus-5", claude(input=0, read=0, h1=1_000_000, output=0), 10.00),
+    ("claude-opus-5", claude(input=0, read=0, output=1_000_000), 25.00),
+    ("claude-opus-5", claude(input=21, read=188_086, output=393), 0.103973),
+    ("claude-opus-5", claude(input=50, read=1_800, m5=248, h1=1_800, output=503), 0.033275),
+    ("claude-opus-5-5", claude(input=100_000, read=200_000, m5=300_000, h1=400_000, output=50_000), 6.14),
+    ("claude-fable-5-1", claude(input=0, read=1_000_000, m5=100_000, h1=100_000, output=0), 3.50),
+    ("claude-haiku-4-5", claude(input=10, read=4_096, m5=4_096, output=100), 0.0060396),
+]
+
+
+@pytest.mark.parametrize(("model", "usage", "dollars"), BILLS)
+def test_claude_costs_what_anthropic_bills(model: str, usage: dict[str, Any], dollars: float) -> None:
+    upstream = Upstream.model_validate({"name": "up", "base_url": "http://x/v1", "dialect": "anthropic"})
+    price = price_for(upstream, model)
+    message = {"id": "m", "type": "message", "role": "assistant", "content": [], "usage": usage}
+    whole = msgspec.json.encode(message)
+    told = apis.as_completion("messages", whole)
+    assert told is not None
+    reader = apis.reader_of("messages")
+    begun = {**message, "usage": {**usage, "output_tokens": 1}}
+    ended = {"type": "message_delta", "delta": {}, "usage": {"output_tokens": usage["output_tokens"]}}
+    reader.feed_all([msgspec.json.encode(each) for each in ({"type": "message_start", "message": begun}, ended)])
+    for found in (find_usage(msgspec.json.decode(told)), reader.usage, usage_in(whole, b"")):
+        assert found is not None
+        assert cost_of(found, price) == pytest.approx(dollars, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("repeated", "is_unwritten", "usage", "passed_through"),
+    [
+        (900, False, Usage(390, 10, 200, written_tokens=190), 900 * 0.1 + 100 * 1.25),
+        (900, False, Usage(390, 10, 200, written_tokens=190, written_for_an_hour=190), 900 * 0.1 + 100 * 2),
+        (0, True, Usage(390, 10, 200, written_tokens=190), 1_000),  # the client asks for no cache
+        (300, True, Usage(390, 10, 200, written_tokens=190), 300 * 0.1 + 700),  # of its instructions alone
+    ],
+)
+def test_what_was_saved_is_told_against_what_the_clients_own_breakpoints_would_have_cost(
+    repeated: int, is_unwritten: bool, usage: Usage, passed_through: float
+) -> None:
+    tokens = replace(MANAGED.tokens, repeated=repeated, is_unwritten=is_unwritten)
+    got = row(replace(MANAGED, tokens=tokens), usage, price=replace(WRITTEN, write_hour=2.0))
+    assert got.cost_saved == pytest.approx((passed_through + 40) / 1e6 - got.cost)
 
 
 def test_what_made_a_request_dearer_is_held_against_us() -> None:

@@ -16,10 +16,12 @@ from hypothesis import strategies as st
 from proxy.memory.learn import Learner, Obedience
 from proxy.memory.library import Library
 from proxy.observe.metrics import Metrics
-from proxy.pipeline.record import INLINE_JSON_BYTES, AnsweredScopes, Recorder
+from proxy.pipeline.answered_scopes import AnsweredScopes
+from proxy.pipeline.record import INLINE_JSON_BYTES, Recorder
 from proxy.storage.answers import MemoryAnswers
 from proxy.storage.shared import SharedState
-from proxy.storage.shared.local import MISSES, local_state
+from proxy.storage.shared.learnt import MISSES
+from proxy.storage.shared.local import local_state
 from proxy.storage.sqlite.facts import SqliteFacts
 from proxy.storage.sqlite.ledger import SqliteLedger
 from proxy.storage.sqlite.sessions import SqliteSessions, SqliteStates

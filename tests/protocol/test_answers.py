@@ -133,6 +133,16 @@ _detail_keys = ["prompt_tokens_details", "completion_tokens_details"]
             Usage(9, 5, 4, written_tokens=5),
         ),
         (
+            {
+                "prompt_tokens": 9,
+                "completion_tokens": 5,
+                "cached_tokens": 4,
+                "cache_creation_input_tokens": 5,
+                "cache_creation": {"ephemeral_5m_input_tokens": 2, "ephemeral_1h_input_tokens": 3},
+            },
+            Usage(9, 5, 4, written_tokens=5, written_for_an_hour=3),
+        ),
+        (
             {"prompt_tokens": 9, "completion_tokens": 5, "prompt_tokens_details": {"cache_write_tokens": 0}},
             Usage(9, 5, written_tokens=0),
         ),
@@ -167,6 +177,7 @@ def test_whatever_the_upstream_says_a_part_never_exceeds_its_whole(usage: dict[s
     assert parsed is None or (
         0 <= parsed.cached_tokens <= parsed.prompt_tokens < 2**63
         and 0 <= (parsed.written_tokens or 0) <= parsed.prompt_tokens - parsed.cached_tokens
+        and 0 <= parsed.written_for_an_hour <= (parsed.written_tokens or 0)
         and 0 <= parsed.reasoning_tokens <= parsed.completion_tokens < 2**63
     )
 

@@ -50,6 +50,14 @@ def test_models_without_a_price_beside_others_are_named_and_not_counted() -> Non
     assert "Not counted, for nobody knows their prices: free (2 requests)." in found
 
 
+def test_where_most_has_no_price_the_share_of_all_comes_first() -> None:
+    free = [one(60_000, model="free", price=0.0), one(60_000, model="free", price=0.0)]
+    first, *rest = sentences(report(one(115_000), *free))
+    assert first.startswith("Your prompts would have cost 32 % less. Of ")
+    assert first.endswith(" (1 request) alone: You would have paid the same: $0.115.")
+    assert "nobody knows their prices: free (2 requests)" in " ".join(rest)
+
+
 def test_what_it_counts_is_said() -> None:
     (_, second, *_) = sentences(report(one(60_000)))
     assert "prompts of 1 request in 1 conversation: 40 tokens instead of 100 (60 % less)" in second
@@ -58,7 +66,8 @@ def test_what_it_counts_is_said() -> None:
 
 def test_a_conversation_that_was_dearer_for_a_while_is_told() -> None:
     requests = [one(130, 100, line=1), one(100, 1_000, line=2)]
-    assert "One conversation would have cost 30 % more" in " ".join(sentences(report(*requests)))
+    told = " ".join(sentences(report(*requests)))
+    assert "30 % more at its dearest moment: as much as 130 input tokens instead of 100." in told
     assert "dearest" not in " ".join(sentences(report(one(60_000))))
 
 

@@ -40,12 +40,22 @@ def test_what_is_quick_is_not_written_for_every_step() -> None:
     assert len(lines(out)) == 1
 
 
+def test_what_is_said_of_a_block_is_cleared_at_its_end_however_it_ends() -> None:
+    out = Screen()
+    with pytest.raises(ValueError, match="broken"), Progress(out).saying("editing"):  # noqa: PT012 (what is shown until then)
+        assert lines(out) == ["editing …"]
+        raise ValueError("broken")
+    assert lines(out) == ["editing …", ""]
+
+
 def test_a_pipe_sees_nothing() -> None:
     out = io.StringIO()
     progress = Progress(out)
     progress.say("reading")
     progress(1, 2)
     progress(2, 2)
+    with progress.saying("editing"):
+        pass
     assert out.getvalue() == ""
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.replay.report import Costs, PrefixCache, Prompt, Replayed, Report, Weights, common, sliding, total, worst
+from proxy.replay.report import Costs, PrefixCache, Prompt, Replayed, Report, Weights, common, dearest, sliding, total
 from proxy.types import Mechanisms, Message
 from tests.builders import Said, assistant, messages, result, system, user
 
@@ -169,7 +169,14 @@ def test_a_sliding_window_keeps_instructions_and_the_newest_turns(said: Sequence
 
 @pytest.mark.parametrize(
     ("costs", "expected"),
-    [([], 0.0), ([(10, 5), (10, 20)], 1.25), ([(10, 12), (90, 10)], 1.2), ([(0, 0), (10, 10)], 1.0)],
+    [
+        ([], (0, 0)),
+        ([(10, 5), (10, 20)], (25, 20)),
+        ([(10, 12), (90, 10)], (12, 10)),
+        ([(0, 0), (10, 10)], (10, 10)),
+    ],
 )
-def test_the_worst_point_is_of_what_was_paid_so_far(costs: list[tuple[float, float]], expected: float) -> None:
-    assert worst(costs) == pytest.approx(expected)
+def test_the_worst_point_is_of_what_was_paid_so_far(
+    costs: list[tuple[float, float]], expected: tuple[float, float]
+) -> None:
+    assert dearest(costs) == expected

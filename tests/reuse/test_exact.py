@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proxy.config.model import ExactReuse
+from proxy.config.reuse import ExactReuse
 from proxy.protocol.accumulate import Accumulator
 from proxy.protocol.request import parse
 from proxy.protocol.sse import DONE_DATA, SseParser

@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from proxy.config.model import IntentReuse
+from proxy.config.reuse import IntentReuse
 from proxy.embedding import EmbeddingUnavailable, State, Vectors
 from proxy.observe.metrics import Metrics
 from proxy.reuse.intent import Intent
@@ -20,7 +20,8 @@ from proxy.reuse.judging import SECOND_THOUGHT
 from proxy.reuse.partitions import Partitions
 from proxy.storage.answers import MemoryAnswers
 from proxy.storage.shared import SharedState
-from proxy.storage.shared.local import ANOMALOUS, local_state
+from proxy.storage.shared.learnt import ANOMALOUS
+from proxy.storage.shared.local import local_state
 from proxy.storage.sqlite.reuse import SqliteReuse
 from proxy.tasks import Tasks
 from proxy.types import (

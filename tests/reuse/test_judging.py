@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.config.model import IntentReuse, Judge
+from proxy.config.reuse import IntentReuse, Judge
 from proxy.reuse.judging import (
     CERTAIN,
     DAY,
@@ -33,8 +33,8 @@ from proxy.reuse.judging import (
 )
 from proxy.reuse.partitions import Partitions
 from proxy.reuse.verdict import REASONS
-from proxy.storage.base import MOST_JUDGED
-from proxy.storage.shared.local import LocalLastServed
+from proxy.storage.reuse import MOST_JUDGED
+from proxy.storage.shared.sessions import LocalLastServed
 from proxy.storage.sqlite.reuse import SqliteReuse
 from proxy.types import (
     Asked,

@@ -10,7 +10,7 @@ import pytest
 from proxy.storage.base import StorageError
 from proxy.storage.pending import TURNS, WriterLimits
 from proxy.storage.scoped_writes import ScopedWrites
-from proxy.storage.sqlite.database import Writer
+from proxy.storage.sqlite.writer import Writer
 from proxy.tasks import Tasks
 
 LAZY = WriterLimits(interval=60, bulk_rows=6)  # nothing is written until something asks for it

@@ -18,7 +18,7 @@ from proxy.storage.pending import FACTS, LEDGER, TURNS, Write, WriterLimits
 from proxy.storage.scoped_writes import ScopedWrites
 from proxy.storage.spool import Operation, Spool
 from proxy.storage.sqlite.connection import connect
-from proxy.storage.sqlite.database import Writer
+from proxy.storage.sqlite.writer import Writer
 from proxy.tasks import Tasks
 
 LIMITS = WriterLimits(interval=0.001, pauses=(0.001,), retry=0.005)

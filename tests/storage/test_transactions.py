@@ -11,7 +11,7 @@ import pytest
 from proxy.storage.base import ScopeErased, StorageError
 from proxy.storage.erasures import mark_of
 from proxy.storage.pending import BEGUN, FACTS, Write, WriterLimits
-from proxy.storage.sqlite.database import Writer
+from proxy.storage.sqlite.writer import Writer
 from proxy.storage.transactions import carried_out
 from proxy.tasks import Tasks
 

@@ -227,9 +227,22 @@ async def test_a_connection_that_breaks_is_no_timeout() -> None:
 
 async def test_nobody_there_is_no_connection() -> None:
     upstream = Upstream(upstream_config(base_url="http://127.0.0.1:9/v1"))
-    with pytest.raises(UpstreamUnreachable):
+    with pytest.raises(UpstreamUnreachable, match="could not be reached: connection refused"):
         await ask(upstream)
     await upstream.close()
+
+
+async def test_the_log_is_told_once_of_an_upstream_that_is_away_and_once_that_it_is_back(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level("INFO", "proxy.upstream.outage")
+    busy = b"HTTP/1.1 503 Busy\r\ncontent-length: 2\r\n\r\nno"
+    async with talking(busy, busy, OK, OK) as (upstream, wire):
+        for _ in range(4):
+            await ask(upstream)
+        told = [(record.getMessage().partition(";")[0], record.__dict__.get("why")) for record in caplog.records]
+        assert told == [("upstream fails", "status 503"), ("upstream answers again", None)]
+        assert str(wire.port) not in caplog.text
 
 
 async def test_an_answer_can_be_closed_at_any_time_and_twice() -> None:

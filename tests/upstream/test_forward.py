@@ -19,7 +19,6 @@ from proxy.upstream.client import Upstream as Client
 from proxy.upstream.forward import (
     FIRST_DELAY,
     LONGEST_DELAY,
-    UPSTREAM_DOWN,
     Decision,
     after_failure,
     after_status,
@@ -27,6 +26,7 @@ from proxy.upstream.forward import (
     forward,
     retry_after,
 )
+from proxy.upstream.outage import DOWN
 from tests.builders import chat, upstream_config, user
 from tests.proxied import KEY, Upstream, run_upstream
 from tests.servers import eventually
@@ -320,8 +320,8 @@ def test_an_answer_that_may_be_another_next_time_is_asked_for_again(status: int)
 
 
 def test_what_counts_against_an_upstream_is_always_asked_for_again() -> None:
-    assert all(decided(status) == RETRY for status in UPSTREAM_DOWN)
-    assert not {429, 500} & UPSTREAM_DOWN  # one request may have earned these
+    assert all(decided(status) == RETRY for status in DOWN)
+    assert not {429, 500} & DOWN  # one request may have earned these
 
 
 @pytest.mark.parametrize(

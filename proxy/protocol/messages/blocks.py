@@ -4,7 +4,7 @@ A user's message with results of tools is several messages there: a result each,
 them. Each knows the bytes of its blocks. A message is *sealed* where it holds thinking that is signed: nothing in it
 may be rewritten, and it is written with its own bytes or not at all."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -12,22 +12,26 @@ from typing import Any
 import msgspec
 
 from proxy.errors import BadRequest
-from proxy.protocol.message import ChatCompletionMessage, chat_message
+from proxy.protocol.message import ChatCompletionMessage, chat_message, spanned
+from proxy.protocol.messages.parts import IS_ERROR, is_expressed, part, result_part
 from proxy.protocol.origin import elements, told_result
 from proxy.types import Json, Message
 
 _encode = msgspec.json.Encoder().encode
 _values = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_objects = msgspec.json.Decoder(list[dict[str, Any]])
 
 _THINKING = frozenset({"thinking", "redacted_thinking"})
 
 
 @dataclass(frozen=True, slots=True)
 class ReadMessages:
-    """The messages of a request, and the first block that is none of a conversation."""
+    """The messages of a request; the first block that is none of a conversation, and the first that is none of a chat
+    completion: `messages[3].content[0]: server_tool_use`; "": there is none."""
 
     messages: tuple[ChatCompletionMessage, ...]
-    opaque: str = ""  # `messages[3].content[0]: server_tool_use`; "": there is none
+    opaque: str = ""
+    foreign: str = ""
 
 
 @dataclass(slots=True)
@@ -43,7 +47,7 @@ class _Block:
 def read(messages: Sequence[Mapping[str, Json]], raws: Sequence[bytes]) -> ReadMessages:
     """Reads the messages of a request. Raises BadRequest for a content that is neither a text nor blocks."""
     made: list[ChatCompletionMessage] = []
-    opaque = ""
+    opaque = foreign = ""
     for at, (said, raw) in enumerate(zip(messages, raws, strict=True)):
         blocks = _blocks(said, raw, at)
         role = said.get("role")
@@ -51,12 +55,13 @@ def read(messages: Sequence[Mapping[str, Json]], raws: Sequence[bytes]) -> ReadM
             one, unknown = _assistant(blocks)
             made.append(one)
         elif role in ("user", "system"):
-            several, unknown = _user(blocks, str(role))
+            several, unknown, untold = _user(blocks, str(role))
             made += several
+            foreign = foreign or untold
         else:
             raise BadRequest(f"messages.{at}.role: expected user or assistant.", param="messages")
         opaque = opaque or unknown
-    return ReadMessages(tuple(made), opaque)
+    return ReadMessages(tuple(made), opaque, opaque or foreign)
 
 
 def _blocks(said: Mapping[str, Json], raw: bytes, at: int) -> list[_Block]:
@@ -88,7 +93,9 @@ def _assistant(blocks: Sequence[_Block]) -> tuple[ChatCompletionMessage, str]:
                 is_sealed = is_sealed or bool(more.get("signature"))
             case {"type": "redacted_thinking"}:
                 is_sealed = True
-            case {"type": "tool_use", "id": str(id_), "name": str(name), **more}:
+            case {"type": "tool_use", "id": str(id_), "name": str(name), **more} if isinstance(
+                more.get("input", {}), dict
+            ):
                 arguments = _encode(more.get("input", {})).decode()
                 calls.append({"id": id_, "type": "function", "function": {"name": name, "arguments": arguments}})
             case _:
@@ -102,57 +109,67 @@ def _assistant(blocks: Sequence[_Block]) -> tuple[ChatCompletionMessage, str]:
     return chat_message(_encode(data), data, span=span, is_sealed=is_sealed), opaque
 
 
-def _user(blocks: Sequence[_Block], role: str) -> tuple[list[ChatCompletionMessage], str]:
+def _user(blocks: Sequence[_Block], role: str) -> tuple[list[ChatCompletionMessage], str, str]:
     made: list[ChatCompletionMessage] = []
     rest: list[_Block] = []
-    opaque = ""
+    opaque = foreign = ""
     for block in blocks:
         match block.data:
-            case {"type": "tool_result", "tool_use_id": str(id_), **more}:
-                data = {"role": "tool", "tool_call_id": id_, "content": _result(more)}
+            case {"type": "tool_result", "tool_use_id": str(id_), **more} if isinstance(
+                more.get("content"), str | list | None
+            ):
+                result, untold = _result(more, block.place)
+                data = {"role": "tool", "tool_call_id": id_, "content": result}
                 made.append(chat_message(_encode(data), data, span=block.raw))
-            case {"type": "text" | "image"}:
+                foreign = foreign or untold
+            case {"type": "text", "text": str()}:
                 rest.append(block)
+            case {"type": "image"}:
+                rest.append(block)
+                foreign = foreign or ("" if is_expressed(part(block.data)) else f"{block.place}: image")
             case _:
                 rest.append(block)
                 opaque = opaque or f"{block.place}: {block.kind[:60]}"
     if rest or not made:
-        content: Json = [_part(block.data) for block in rest]
+        content: Json = [part(block.data) for block in rest]
         if len(rest) == 1 and set(content[0]) == {"type", "text"}:
             content = content[0]["text"]
         data = {"role": role, "content": content}
         made.append(chat_message(_encode(data), data, span=b",".join([block.raw for block in rest])))
-    return made, opaque
+    return made, opaque, foreign
 
 
-def _result(more: Mapping[str, Json]) -> Json:
-    content = more.get("content", "")
-    return told_result([_part(part) for part in content] if isinstance(content, list) else content)
-
-
-def _part(block: Json) -> Json:
-    match block:
-        case {"type": "image", "source": {"type": "base64", "media_type": str(kind), "data": str(data)}}:
-            return {"type": "image_url", "image_url": {"url": f"data:{kind};base64,{data}"}}
-        case {"type": "image", "source": {"type": "url", "url": str(url)}}:
-            return {"type": "image_url", "image_url": {"url": url}}
-        case {"type": "text", "text": str(text)}:
-            return {"type": "text", "text": text}  # a breakpoint moves from request to request: it says nothing
-        case _:
-            return block
+def _result(more: Mapping[str, Json], place: str) -> tuple[Json, str]:
+    """Returns a tool's result as a chat completion has it, and the first part of it that none can have."""
+    content, foreign = more.get("content") or "", ""
+    if isinstance(content, list):
+        parts = [result_part(each) for each in content]
+        untold = next((at for at, each in enumerate(parts) if not is_expressed(each)), None)
+        foreign = "" if untold is None else f"{place}.content[{untold}]: part of a result"
+        content = told_result(parts)
+    if more.get("is_error") is True:
+        content = f"{IS_ERROR}{content}" if isinstance(content, str) else [{"type": "text", "text": IS_ERROR}, *content]
+    return content, foreign
 
 
 # --- and back ---------------------------------------------------------------------------------------------------------
 
 
-def written(messages: Sequence[Message]) -> bytes:
-    """Returns messages as a JSON array of this API: the client's own blocks, and of messages that were changed, or come
-    from elsewhere, blocks that say the same. Results of tools and what the user says beside them are one message."""
+def spans(messages: Sequence[Message]) -> list[bytes]:
+    """Returns the blocks of each message, as a JSON array without its brackets: the client's own, and of messages that
+    were changed, or come from elsewhere, blocks that say the same."""
+    return [said.span or b",".join(map(_encode, _made(said))) for said in messages]
+
+
+def written(messages: Sequence[Message], of_each: Sequence[bytes] | None = None) -> bytes:
+    """Returns messages as a JSON array of this API. Results of tools and what the user says beside them are one
+    message. `of_each`: their blocks; None: as `spans` makes them."""
     parts: list[bytes] = []
     open_blocks: list[bytes] = []
-    for said, after in pairwise([*messages, None]):
+    told = spans(messages) if of_each is None else of_each
+    for (said, after), span in zip(pairwise([*messages, None]), told, strict=True):
         assert said is not None
-        open_blocks.append(said.span or b",".join(map(_encode, _made(said))))
+        open_blocks.append(span)
         if said.role == "tool" and after is not None and after.role in ("tool", "user"):
             continue
         role = "user" if said.role == "tool" else said.role
@@ -176,11 +193,11 @@ def _made(said: Message) -> Iterator[Json]:
         yield {"type": "tool_use", "id": call.id, "name": call.name, "input": arguments_of(call.arguments)}
 
 
-def arguments_of(arguments: str | None) -> Json:
-    """Returns a call's arguments as an object; {} where they are none."""
+def arguments_of(arguments: Json) -> Json:
+    """Returns a call's arguments, which are JSON, as an object; {} where they are none."""
     try:
-        decoded = msgspec.json.decode(arguments or "{}")
-    except msgspec.DecodeError:
+        decoded = msgspec.json.decode(arguments) if isinstance(arguments, str) else {}
+    except (ValueError, RecursionError):
         return {}
     return decoded if isinstance(decoded, dict) else {}
 
@@ -199,3 +216,15 @@ def _block(part: Json) -> Json:
 def has_broken_seal(messages: Sequence[Message]) -> bool:
     """True if a message holds reasoning that was signed, without the bytes that its signature is about."""
     return any(said.is_sealed and not said.span for said in messages)
+
+
+def are_signed(blocks: Iterable[Mapping[str, Json]]) -> bool:
+    """True if one of these blocks is thinking under a signature."""
+    return any(each.get("type") == "redacted_thinking" or bool(each.get("signature")) for each in blocks)
+
+
+def in_span(said: Message, span: bytes) -> Message:
+    """Returns a message that is kept as one of a chat completion, in the bytes of its blocks; b"": it has none."""
+    if not span:
+        return said
+    return spanned(said, span, is_sealed=are_signed(_objects.decode(b"[%b]" % span)))

@@ -4,14 +4,15 @@ The prompt's tokens are known to most upstreams only at the end: they are told i
 those of `message_start`.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import msgspec
 
+from proxy.protocol.in_order import InOrder, Piece
 from proxy.protocol.messages import output
 from proxy.protocol.messages.output import Frame
-from proxy.protocol.responses.output import first_choice, reasoning_text
+from proxy.protocol.responses.output import first_choice
 from proxy.types import Json
 
 _encode = msgspec.json.Encoder().encode
@@ -22,13 +23,26 @@ def event(data: Mapping[str, Json]) -> bytes:
     return b"event: %s\ndata: %s\n\n" % (str(data["type"]).encode(), _encode(data))
 
 
+def events_of(message: Mapping[str, Json]) -> bytes:
+    """Returns the events of a message that has come whole."""
+    content = message.get("content")
+    told = {**message, "content": [], "stop_reason": None, "stop_sequence": None}
+    parts = [event({"type": "message_start", "message": told})]
+    for index, block in enumerate(content if isinstance(content, list) else ()):
+        parts.append(event({"type": "content_block_start", "index": index, "content_block": block}))
+        parts.append(event({"type": "content_block_stop", "index": index}))
+    delta = {name: message.get(name) for name in ("stop_reason", "stop_sequence")}
+    parts.append(event({"type": "message_delta", "delta": delta, "usage": message.get("usage")}))
+    return b"".join([*parts, event({"type": "message_stop"})])
+
+
 @dataclass(slots=True)
 class _Open:
     """The block that is being told."""
 
     kind: str  # thinking, text, call
     index: int
-    call: int = -1  # the upstream's index of it
+    call: int = -1  # its number
 
 
 class MessageEvents:
@@ -36,9 +50,11 @@ class MessageEvents:
 
     def __init__(self, frame: Frame) -> None:
         self._frame = frame
+        self._order = InOrder()
         self._open: _Open | None = None
         self._next = 0  # index of the next block
-        self._finish: Json = None
+        self._choice: Mapping[str, Json] = {}  # that has told why it stopped
+        self._has_calls = self._refuses = False
         self._usage: Json = None
         self._model = ""
         self._has_begun = False
@@ -50,14 +66,16 @@ class MessageEvents:
 
     def ended(self) -> bytes:
         """Returns the last events."""
+        rest = [*self._begun(), *self._told(self._order.rest()), *self._closed()]
         usage = output.usage_of(self._usage, self._frame, self._characters)
-        delta = {"stop_reason": output.stop_of(self._finish), "stop_sequence": None}
+        stop, sequence = output.stop_of(self._choice, self._frame, has_calls=self._has_calls, refuses=self._refuses)
+        delta = {"stop_reason": stop, "stop_sequence": sequence}
         last = event({"type": "message_delta", "delta": delta, "usage": usage})
-        return b"".join([*self._begun(), *self._closed(), last, event({"type": "message_stop"})])
+        return b"".join([*rest, last, event({"type": "message_stop"})])
 
     def failed(self, error: Mapping[str, Json]) -> bytes:
         """Returns the event of an answer that has broken off. `error`: in OpenAI's shape."""
-        told = {"type": "api_error", "message": str(error.get("message") or "The upstream failed.")}
+        told = {"type": output.kind_of(error), "message": str(error.get("message") or "The upstream failed.")}
         return event({"type": "error", "error": told})
 
     # --- one chunk ---
@@ -72,20 +90,19 @@ class MessageEvents:
                 self._usage = usage
         delta = choice.get("delta")
         if isinstance(delta, dict):
-            yield from self._delta(delta)
-        if (finish := choice.get("finish_reason")) is not None:
-            self._finish = finish
+            yield from self._told(self._order.feed(delta))
+        if choice.get("finish_reason") is not None:
+            self._choice = choice
 
-    def _delta(self, delta: Mapping[str, Json]) -> Iterator[bytes]:
-        if thought := reasoning_text(delta):
-            yield from self._piece("thinking", thought, {"type": "thinking_delta", "thinking": thought})
-        for name in ("content", "refusal"):
-            if isinstance(text := delta.get(name), str) and text:
-                yield from self._piece("text", text, {"type": "text_delta", "text": text})
-        calls = delta.get("tool_calls")
-        for position, call in enumerate(calls if isinstance(calls, list) else ()):
-            if isinstance(call, dict):
-                yield from self._call(call, position)
+    def _told(self, pieces: Iterable[Piece]) -> Iterator[bytes]:
+        for piece in pieces:
+            if piece.kind == "call":
+                yield from self._call(piece)
+            elif piece.kind == "reasoning":
+                yield from self._piece("thinking", piece.text, {"type": "thinking_delta", "thinking": piece.text})
+            else:
+                self._refuses = self._refuses or piece.kind == "refusal"
+                yield from self._piece("text", piece.text, {"type": "text_delta", "text": piece.text})
 
     def _piece(self, kind: str, piece: str, delta: Mapping[str, Json]) -> Iterator[bytes]:
         if self._open is None or self._open.kind != kind:
@@ -97,19 +114,16 @@ class MessageEvents:
         self._characters += len(piece)
         yield event({"type": "content_block_delta", "index": self._open.index, "delta": delta})
 
-    def _call(self, call: Mapping[str, Json], position: int) -> Iterator[bytes]:
-        given = call.get("index")
-        number = given if isinstance(given, int) else position
-        function = call.get("function")
-        told = function if isinstance(function, dict) else {}
-        if self._open is None or self._open.kind != "call" or self._open.call != number:
-            named = {"id": call.get("id") or "", "name": told.get("name") or ""}
+    def _call(self, piece: Piece) -> Iterator[bytes]:
+        self._has_calls = True
+        if self._open is None or self._open.call != piece.call:
+            named = {"id": self._frame.call_id(piece.call_id, self._next), "name": piece.name}
             block: dict[str, Json] = {"type": "tool_use", **named, "input": {}}
-            yield from self._opened(_Open("call", self._next, number), block)
+            yield from self._opened(_Open("call", self._next, piece.call), block)
         assert self._open is not None
-        if isinstance(piece := told.get("arguments"), str) and piece:
-            self._characters += len(piece)
-            delta = {"type": "input_json_delta", "partial_json": piece}
+        if piece.text:
+            self._characters += len(piece.text)
+            delta = {"type": "input_json_delta", "partial_json": piece.text}
             yield event({"type": "content_block_delta", "index": self._open.index, "delta": delta})
 
     def _opened(self, opened: _Open, block: Mapping[str, Json]) -> Iterator[bytes]:
@@ -132,5 +146,5 @@ class MessageEvents:
             return
         self._has_begun = True
         usage = output.usage_of(None, self._frame, 0)
-        message = self._frame.message([], None, usage, model=self._model)
+        message = self._frame.message([], usage, model=self._model)
         yield event({"type": "message_start", "message": message})

@@ -1,19 +1,25 @@
 """A completion as a message object of the Messages API, and a message object as the completion that it is; errors in
 this API's shape."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 
+from proxy.protocol.answers import parse_usage
 from proxy.protocol.messages.blocks import arguments_of
-from proxy.protocol.responses.output import first_choice, reasoning_text
+from proxy.protocol.responses.output import first_choice, reasoning_text, said_text
 from proxy.types import Answer, Json
 
 _encode = msgspec.json.Encoder().encode
 
-_STOPS = {"stop": "end_turn", "length": "max_tokens", "tool_calls": "tool_use", "content_filter": "refusal"}
+_STOPS = {
+    "length": "max_tokens",
+    "content_filter": "refusal",
+    "model_length": "model_context_window_exceeded",  # Mistral's
+}
 _FINISHES = {"end_turn": "stop", "stop_sequence": "stop", "max_tokens": "length", "tool_use": "tool_calls"}
 # https://docs.claude.com/en/api/errors
 _ERRORS = {
@@ -28,6 +34,11 @@ _ERRORS = {
     504: "timeout_error",
     529: "overloaded_error",
 }
+_STATUSES = {str(status): kind for status, kind in _ERRORS.items()}
+MOST_ERROR = 2_000  # characters of an error that has no shape
+# How Anthropic begins this error. Clients know it by that, and make their conversation shorter.
+TOO_LONG = "prompt is too long"
+_TOO_LONG = re.compile(r"context.length|context window|model token limit|maximum prompt length", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +48,19 @@ class Frame:
     name: str  # of the request, unique
     model: str  # as asked for, until the upstream names it
     sent_tokens: int = 0  # of the prompt, estimated, where the upstream does not count
+    stops: tuple[str, ...] = ()  # the client's stop sequences
 
-    def message(self, content: Json, stop: Json, usage: Json, *, model: str = "") -> dict[str, Any]:
-        """Returns the message object."""
+    def message(
+        self, content: Json, usage: Json, *, stop: str | None = None, sequence: str | None = None, model: str = ""
+    ) -> dict[str, Any]:
+        """Returns the message object. `stop`: its reason; None while it is being told. `sequence`: the stop sequence
+        that was met."""
         head = {"id": f"msg_{self.name}", "type": "message", "role": "assistant", "model": model or self.model}
-        return {**head, "content": content, "stop_reason": stop, "stop_sequence": None, "usage": usage}
+        return {**head, "content": content, "stop_reason": stop, "stop_sequence": sequence, "usage": usage}
+
+    def call_id(self, given: Json, index: int) -> str:
+        """Returns the id of a call, by which its result names it: the upstream's, where it gives one."""
+        return given if isinstance(given, str) and given else f"toolu_{self.name}{index:02x}"
 
 
 def message_of(completion: Mapping[str, Json], frame: Frame) -> dict[str, Any]:
@@ -49,44 +68,55 @@ def message_of(completion: Mapping[str, Json], frame: Frame) -> dict[str, Any]:
     choice = first_choice(completion)
     message = choice.get("message")
     said = message if isinstance(message, dict) else {}
-    content = list(_content(said))
+    content = list(_content(said, frame))
     model = completion.get("model")
     characters = len(_encode(content))
     usage = usage_of(completion.get("usage"), frame, characters)
-    stop = stop_of(choice.get("finish_reason"))
-    return frame.message(content, stop, usage, model=model if isinstance(model, str) else "")
+    has_calls = any(block["type"] == "tool_use" for block in content)
+    stop, sequence = stop_of(choice, frame, has_calls=has_calls, refuses=bool(said.get("refusal")))
+    return frame.message(content, usage, stop=stop, sequence=sequence, model=model if isinstance(model, str) else "")
 
 
-def stop_of(finish_reason: Json) -> str:
-    """Returns the stop reason of a finish reason."""
-    return _STOPS.get(str(finish_reason), "end_turn")
+def stop_of(
+    choice: Mapping[str, Json], frame: Frame, *, has_calls: bool, refuses: bool = False
+) -> tuple[str, str | None]:
+    """Returns the reason why a choice has stopped, and the stop sequence that it met, where the upstream names it
+    (vLLM: `stop_reason`, SGLang: `matched_stop`). An answer that calls tools waits for their results, whatever the
+    upstream calls that: where a tool was forced, OpenAI's finish reason is `stop`."""
+    finish = str(choice.get("finish_reason"))
+    if refuses:
+        return "refusal", None
+    if finish in _STOPS or has_calls:
+        return _STOPS.get(finish, "tool_use"), None
+    met = next((met for name in ("stop_reason", "matched_stop") if (met := choice.get(name)) in frame.stops), None)
+    return ("end_turn", None) if met is None else ("stop_sequence", str(met))
 
 
-def _content(said: Mapping[str, Json]) -> Iterator[Json]:
+def _content(said: Mapping[str, Json], frame: Frame) -> Iterator[Json]:
     if thought := reasoning_text(said):
         yield {"type": "thinking", "thinking": thought, "signature": ""}
     for name in ("content", "refusal"):
-        if isinstance(text := said.get(name), str) and text:
+        if text := said_text(said.get(name)):
             yield {"type": "text", "text": text, "citations": None}
     calls = said.get("tool_calls")
-    for call in calls if isinstance(calls, list) else ():
+    for index, call in enumerate(calls if isinstance(calls, list) else ()):
         function = call.get("function") if isinstance(call, dict) else None
         if isinstance(function, dict):
             arguments = function.get("arguments")
-            given = arguments_of(arguments if isinstance(arguments, str) else None)
-            yield {"type": "tool_use", "id": call.get("id"), "name": function.get("name"), "input": given}
+            named = {"id": frame.call_id(call.get("id"), index), "name": str(function.get("name") or "")}
+            given = arguments if isinstance(arguments, dict) else arguments_of(arguments)
+            yield {"type": "tool_use", **named, "input": given}
 
 
 def usage_of(usage: Json, frame: Frame, characters: int) -> dict[str, Any]:
     """Returns the usage of a completion as this API tells it: what the cache had, and what was written to it, apart
     from `input_tokens`. `characters`: of the answer, from which its tokens are estimated where the upstream has not
     counted."""
-    if not isinstance(usage, dict) or not isinstance(usage.get("prompt_tokens"), int):
+    told = parse_usage(usage)
+    if told is None:
         return _usage(frame.sent_tokens, 0, 0, -(-characters // 4))
-    details = usage.get("prompt_tokens_details") or {}
-    cached = details.get("cached_tokens") or usage.get("cached_tokens") or usage.get("prompt_cache_hit_tokens") or 0
-    written = details.get("cache_write_tokens") or 0
-    return _usage(usage["prompt_tokens"] - cached - written, cached, written, usage.get("completion_tokens") or 0)
+    prompt, written = told.prompt_tokens or frame.sent_tokens, told.written_tokens or 0
+    return _usage(prompt - told.cached_tokens - written, told.cached_tokens, written, told.completion_tokens)
 
 
 def _usage(fresh: int, cached: int, written: int, completion: int) -> dict[str, Any]:
@@ -101,7 +131,19 @@ def _usage(fresh: int, cached: int, written: int, completion: int) -> dict[str, 
 def error_of(status: int, message: str, request_id: str) -> dict[str, Any]:
     """Returns an error in this API's shape."""
     kind = _ERRORS.get(status, "api_error" if status >= 500 else "invalid_request_error")
+    if status < 500 and _TOO_LONG.search(message) and not message.startswith(TOO_LONG):
+        message = f"{TOO_LONG}: {message}"
     return {"type": "error", "error": {"type": kind, "message": message}, "request_id": request_id}
+
+
+def kind_of(error: Mapping[str, Json]) -> str:
+    """Returns the type of an error in OpenAI's shape that stands in a stream, where no status tells it."""
+    code, kind = str(error.get("code")), f"{error.get('type')} {error.get('code')}"
+    if code in _STATUSES:
+        return _STATUSES[code]
+    if "rate_limit" in kind:
+        return _ERRORS[429]
+    return _ERRORS[529] if "overloaded" in kind or "unavailable" in kind else "api_error"
 
 
 def told_error(answer: Answer, request_id: str) -> Answer:
@@ -110,15 +152,26 @@ def told_error(answer: Answer, request_id: str) -> Answer:
         return answer
     try:
         body = msgspec.json.decode(answer.body)
-    except msgspec.DecodeError:
-        body = answer.body.decode("utf-8", "replace")[:2_000]
+    except (ValueError, RecursionError):
+        body = None
     if isinstance(body, dict) and body.get("type") == "error":
         return answer
-    error = body.get("error") if isinstance(body, dict) else None
-    message = error.get("message") if isinstance(error, dict) else error
-    told = error_of(answer.status, message if isinstance(message, str) else str(body)[:2_000], request_id)
-    headers = tuple((name, value) for name, value in answer.headers if name not in ("content-type", "content-length"))
-    return Answer(answer.status, (("content-type", "application/json"), *headers), _encode(told), answer.source)
+    told = error_of(answer.status, _message(body) or answer.body.decode("utf-8", "replace")[:MOST_ERROR], request_id)
+    dropped = ("content-type", "content-length", "request-id")
+    headers = tuple((name, value) for name, value in answer.headers if name not in dropped)
+    ours = (("content-type", "application/json"), ("request-id", request_id))
+    return Answer(answer.status, (*ours, *headers), _encode(told), answer.source)
+
+
+def _message(body: Json) -> str:
+    """Returns the message of an error, in any of the shapes that upstreams have; "": it has none."""
+    match body:
+        case {"error": {"message": str(message)}} | {"error": str(message)} | {"message": str(message)}:
+            return message
+        case {"detail": str(message)}:
+            return message
+        case _:
+            return ""
 
 
 # --- and back ---------------------------------------------------------------------------------------------------------
@@ -152,6 +205,8 @@ def completion_of(message: Mapping[str, Json]) -> dict[str, Any]:
         said["tool_calls"] = calls
     finish = _FINISHES.get(str(message.get("stop_reason")), "untranslated") if is_expressed else "untranslated"
     choice = {"index": 0, "message": said, "finish_reason": finish, "logprobs": None}
+    if isinstance(met := message.get("stop_sequence"), str):
+        choice["stop_reason"] = met  # as vLLM names it, so that a stored answer tells it again
     head = {"id": message.get("id"), "object": "chat.completion", "created": 0, "model": message.get("model")}
     completion = {**head, "choices": [choice]}
     if (usage := _chat_usage(message.get("usage"))) is not None:
@@ -162,11 +217,13 @@ def completion_of(message: Mapping[str, Json]) -> dict[str, Any]:
 def _chat_usage(usage: Json) -> Json:
     if not isinstance(usage, dict) or not isinstance(usage.get("input_tokens"), int):
         return None
-    cached, written = usage.get("cache_read_input_tokens") or 0, usage.get("cache_creation_input_tokens") or 0
-    prompt, completion = usage["input_tokens"] + cached + written, usage.get("output_tokens") or 0
+    names = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens")
+    fresh, cached, written, completion = (value if isinstance(value := usage.get(name), int) else 0 for name in names)
+    prompt = fresh + cached + written
     return {
         "prompt_tokens": prompt,
         "completion_tokens": completion,
         "total_tokens": prompt + completion,
         "prompt_tokens_details": {"cached_tokens": cached, "cache_write_tokens": written},
+        **({"cache_creation": by_lifetime} if (by_lifetime := usage.get("cache_creation")) else {}),
     }

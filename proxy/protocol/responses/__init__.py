@@ -2,6 +2,7 @@
 
 request.py     reads a request: its fields and tools as those of a chat completion; writes a changed one
 items.py       items of its input as messages, and messages as items
+reasoning.py   reasoning items, and those that the proxy hands out itself
 output.py      a completion as a response object, and back
 events.py      chunks of a completion as the events of a response
 reading.py     events of a response as the completion that they are

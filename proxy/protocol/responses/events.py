@@ -1,15 +1,16 @@
 """Chunks of a completion as the events of a response: one item after another, each begun, told and ended; numbered.
 
 The upstream's order is kept: reasoning, text, calls of tools, as they come. An item is ended when another one begins,
-as the API's own are; of calls that come in parallel each is ended when the next one begins. The input of a tool with
+as the API's own are; calls that come interleaved are told one after the other (in_order.py). The input of a tool with
 free text is told whole, since the upstream writes it as JSON."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
 
+from proxy.protocol.in_order import InOrder, Piece
 from proxy.protocol.responses import output
 from proxy.protocol.responses.output import Frame
 from proxy.types import Json
@@ -30,7 +31,7 @@ class _Open:
     index: int  # in the output
     id: str
     pieces: list[str] = field(default_factory=list)
-    call: int = -1  # the upstream's index of it
+    call: int = -1  # its number
     call_id: str = ""
     name: str = ""
 
@@ -45,6 +46,7 @@ class ResponseEvents:
     def __init__(self, frame: Frame) -> None:
         self._frame = frame
         self._sequence = 0
+        self._order = InOrder()
         self._open: _Open | None = None
         self._output: list[Json] = []
         self._finish: Json = None
@@ -60,7 +62,7 @@ class ResponseEvents:
     def ended(self) -> tuple[bytes, dict[str, Any]]:
         """Returns the last events, without the one that tells the end, and the whole response, which that one
         carries."""
-        events = b"".join([*self._begun(), *self._closed()])
+        events = b"".join([*self._begun(), *self._told(self._order.rest()), *self._closed()])
         status, details = output.ending(self._finish)
         usage = output.usage_of(self._usage, self._frame, self._characters)
         whole = self._frame.response(status, self._output, usage, model=self._model, incomplete_details=details)
@@ -95,40 +97,28 @@ class ResponseEvents:
             self._usage = usage
         delta = choice.get("delta")
         if isinstance(delta, dict):
-            yield from self._delta(delta)
+            yield from self._told(self._order.feed(delta))
         if (finish := choice.get("finish_reason")) is not None:
             self._finish = finish
 
-    def _delta(self, delta: Mapping[str, Json]) -> Iterator[bytes]:
-        if thought := output.reasoning_text(delta):
-            yield from self._piece("reasoning", thought)
-        if isinstance(text := delta.get("content"), str) and text:
-            yield from self._piece("text", text)
-        if isinstance(refusal := delta.get("refusal"), str) and refusal:
-            yield from self._piece("refusal", refusal)
-        calls = delta.get("tool_calls")
-        for position, call in enumerate(calls if isinstance(calls, list) else ()):
-            if isinstance(call, dict):
-                yield from self._call(call, position)
+    def _told(self, pieces: Iterable[Piece]) -> Iterator[bytes]:
+        for piece in pieces:
+            yield from self._call(piece) if piece.kind == "call" else self._piece(piece.kind, piece.text)
 
-    def _call(self, call: Mapping[str, Json], position: int) -> Iterator[bytes]:
-        given = call.get("index")
-        number = given if isinstance(given, int) else position
-        function = call.get("function")
-        told = function if isinstance(function, dict) else {}
+    def _call(self, piece: Piece) -> Iterator[bytes]:
         opened = self._open
-        if opened is None or opened.kind != "call" or opened.call != number:
+        if opened is None or opened.call != piece.call:
             yield from self._closed()
-            opened = self._open = _Open("call", len(self._output), "", call=number)
-            opened.call_id, opened.name = str(call.get("id") or ""), str(told.get("name") or "")
+            opened = self._open = _Open("call", len(self._output), "", call=piece.call)
+            opened.call_id, opened.name = piece.call_id, piece.name
             item = output.call_item(self._frame, opened.index, opened.call_id, opened.name, "", "in_progress")
             opened.id = item["id"]
             yield self._event("response.output_item.added", output_index=opened.index, item=item)
-        if isinstance(piece := told.get("arguments"), str) and piece:
-            opened.pieces.append(piece)
+        if piece.text:
+            opened.pieces.append(piece.text)
             if opened.name not in self._frame.origin.custom:
                 where = {"item_id": opened.id, "output_index": opened.index}
-                yield self._event("response.function_call_arguments.delta", **where, delta=piece)
+                yield self._event("response.function_call_arguments.delta", **where, delta=piece.text)
 
     def _piece(self, kind: str, piece: str) -> Iterator[bytes]:
         opened = self._open

@@ -4,25 +4,22 @@ What the model said between two inputs (reasoning, text, calls of tools) is one 
 or falls as a whole. A message knows the bytes of its items. It is *sealed* where it holds reasoning that is encrypted:
 then nothing in it may be rewritten."""
 
-import base64
-import binascii
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
 
-from proxy.errors import BadRequest
 from proxy.protocol.chat import INSTRUCTIONS
 from proxy.protocol.message import ChatCompletionMessage, chat_message
 from proxy.protocol.origin import told_result
+from proxy.protocol.responses import reasoning
 from proxy.types import Json, Message
 
-# Reasoning that the proxy has handed out itself, readable to it alone: base64 of the text behind this.
-OWN_REASONING = "olvido:"
-
+_OUTPUTS = ("function_call_output", "custom_tool_call_output")
 _ROLES = frozenset({"user", "system", "developer"})
 _TEXTS = frozenset({"input_text", "output_text", "text"})
+_values = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _encode = msgspec.json.Encoder().encode
 
 
@@ -33,7 +30,9 @@ class ReadItems:
 
     messages: tuple[ChatCompletionMessage, ...]
     opaque: str = ""  # `input[3]: web_search_call`; "": there is none
-    foreign: str = ""  # `input[0]`; "": there is none
+    foreign: str = ""  # `input[0]`, `input[2].content[1]`; "": there is none
+    dangling: str = ""  # call_id of the first output whose call is not there; "": there is none
+    has_own: bool = False  # reasoning that the proxy has handed out: it is no provider's to read
 
 
 @dataclass(slots=True)
@@ -59,49 +58,119 @@ class _Said:
 
 
 def read(items: Sequence[Mapping[str, Json]], raws: Sequence[bytes]) -> ReadItems:
-    """Reads an input that is a list. Raises BadRequest for an output whose call is not there."""
-    messages: list[ChatCompletionMessage] = []
-    said: _Said | None = None
-    open_calls: set[str] = set()
-    opaque = foreign = ""
+    """Reads an input that is a list. An output whose call is not there is opaque: the call may be at the provider."""
+    reading = _Reading()
     for at, (item, raw) in enumerate(zip(items, raws, strict=True)):
+        reading.take(at, item, raw)
+    return reading.ended()
+
+
+class _Reading:
+    """An input that is being read, item by item."""
+
+    def __init__(self) -> None:
+        self._messages: list[ChatCompletionMessage] = []
+        self._said: _Said | None = None
+        self._calls: set[str] = set()
+        self._opaque = self._foreign = self._dangling = ""
+        self._has_own = False
+
+    def take(self, at: int, item: Mapping[str, Json], raw: bytes) -> None:
+        """Reads the item at this place."""
         kind = item.get("type", "message" if "role" in item else "")
+        self._foreign = self._foreign or _foreign(item, kind, at)
         is_told = kind == "message" and item.get("role") == "assistant"
         if is_told or kind in ("reasoning", "function_call", "custom_tool_call"):
-            is_new = said is None or bool(said.texts and not open_calls and kind in ("message", "reasoning"))
-            if said is not None and is_new:
-                messages.append(said.message())
-            said = _Said() if said is None or is_new else said
-            said.spans.append(raw)
-            _take(said, item, kind)
-            if kind in ("function_call", "custom_tool_call"):
-                open_calls.add(str(item.get("call_id")))
-            continue
-        if said is not None:
-            messages.append(said.message())
-            said = None
-        if (given := _given(item, kind, raw, open_calls)) is not None:
-            messages.append(given)
-        elif kind == "additional_tools" and all(each.role in INSTRUCTIONS for each in messages):
+            self._say(item, kind, raw)
+            return
+        self._close()
+        if kind in _OUTPUTS and str(item.get("call_id")) not in self._calls:
+            self._dangling = self._dangling or str(item.get("call_id"))
+        elif (given := _given(item, kind, raw)) is not None:
+            self._messages.append(given)
+            return
+        elif kind == "additional_tools" and all(each.role in INSTRUCTIONS for each in self._messages):
             data = {"role": "developer", "content": ""}  # tools beside the request's own, before anything is said
-            messages.append(chat_message(_encode(data), data, span=raw, is_sealed=True))
-            foreign = foreign or f"input[{at}]"
+            self._messages.append(chat_message(_encode(data), data, span=raw, is_sealed=True))
+            self._foreign = self._foreign or f"input[{at}]"
+            return
+        self._opaque = self._opaque or f"input[{at}]: {str(kind)[:60] or 'unknown'}"
+
+    def ended(self) -> ReadItems:
+        """Returns what was read."""
+        self._close()
+        return ReadItems(tuple(self._messages), self._opaque, self._foreign, self._dangling, self._has_own)
+
+    def _say(self, item: Mapping[str, Json], kind: str, raw: bytes) -> None:
+        said = self._said
+        if said is None or (said.texts and not self._calls and kind in ("message", "reasoning")):
+            self._close()
+            said = self._said = _Said()
+        if kind == "reasoning" and reasoning.is_own(item):
+            self._has_own = True
         else:
-            opaque = opaque or f"input[{at}]: {str(kind)[:60] or 'unknown'}"
-    if said is not None:
-        messages.append(said.message())
-    return ReadItems(tuple(messages), opaque, foreign)
+            said.spans.append(raw)
+        _take(said, item, kind)
+        if kind in ("function_call", "custom_tool_call"):
+            self._calls.add(str(item.get("call_id")))
+
+    def _close(self) -> None:
+        if self._said is not None:
+            self._messages.append(self._said.message())
+            self._said = None
 
 
-def _given(item: Mapping[str, Json], kind: str, raw: bytes, calls: Collection[str]) -> ChatCompletionMessage | None:
-    """Returns an item that is given to the model as a message; None if it is none. `calls`: ids of those so far. Raises
-    BadRequest for the output of none of them."""
-    if kind == "message" and item.get("role") in _ROLES:
-        data = {"role": item["role"], "content": _content(item.get("content"))}
-    elif kind in ("function_call_output", "custom_tool_call_output"):
+# Kinds of items that need no id, though it names them at the provider that made them.
+_PORTABLE = frozenset(
+    {"message", "function_call", "function_call_output", "custom_tool_call", "custom_tool_call_output", "reasoning"}
+)
+
+
+def portable(raw: bytes) -> bytes:
+    """Returns an item of an earlier response as one that any upstream may be sent: under no id, since only the provider
+    that has stored it knows that; reasoning that is not encrypted, for us to read. A kind that we do not know stays."""
+    values = _values.decode(raw)
+    kind = msgspec.json.decode(values.get("type", b'"message"'))
+    if not isinstance(kind, str) or kind not in _PORTABLE:
+        return raw
+    values.pop("id", None)
+    if kind == "reasoning" and msgspec.json.decode(values.get("encrypted_content", b"null")) is None:
+        text, _ = reasoning.read(msgspec.json.decode(raw))
+        values["encrypted_content"] = msgspec.Raw(_encode(reasoning.sealed(text)))
+    return _encode(values)
+
+
+def _foreign(item: Mapping[str, Json], kind: str, at: int) -> str:
+    """Returns the part of an item that no chat completion can express; "" if there is none."""
+    name = "output" if kind in _OUTPUTS else "content"
+    if kind != "message" and kind not in _OUTPUTS:
+        return ""
+    content = item.get(name)
+    if content is None or isinstance(content, str):
+        return ""
+    if not isinstance(content, list):
+        return f"input[{at}].{name}"
+    found = next((index for index, part in enumerate(content) if not _is_expressible(part)), None)
+    return "" if found is None else f"input[{at}].{name}[{found}]"
+
+
+def _is_expressible(part: Json) -> bool:
+    match part:
+        case {"type": str(kind), "text": str()} if kind in _TEXTS:
+            return True
+        case {"type": "refusal", "refusal": str()} | {"type": "input_image", "image_url": str()}:
+            return True
+        case _:
+            return False
+
+
+def _given(item: Mapping[str, Json], kind: str, raw: bytes) -> ChatCompletionMessage | None:
+    """Returns an item that is given to the model as a message; None if it is none."""
+    role = item.get("role")
+    if kind == "message" and isinstance(role, str) and role in _ROLES:
+        data = {"role": role, "content": _content(item.get("content"))}
+    elif kind in _OUTPUTS:
         call = str(item.get("call_id"))
-        if call not in calls:
-            raise BadRequest(f"No tool call found for function call output with call_id {call[:100]}.", param="input")
         data = {"role": "tool", "tool_call_id": call, "content": told_result(_content(item.get("output")))}
     else:
         return None
@@ -120,7 +189,7 @@ def _take(said: _Said, item: Mapping[str, Json], kind: str) -> None:
             function = {"name": item.get("name"), "arguments": arguments}
             said.calls.append({"id": item.get("call_id"), "type": "function", "function": function})
         case _:
-            text, is_sealed = _reasoning(item)
+            text, is_sealed = reasoning.read(item)
             said.is_sealed = said.is_sealed or is_sealed
             if text:
                 said.reasoning.append(text)
@@ -138,19 +207,6 @@ def _take_text(said: _Said, content: Json) -> None:
                 said.refusals.append(text)
 
 
-def _reasoning(item: Mapping[str, Json]) -> tuple[str, bool]:
-    """Returns the text of a reasoning item, and True if it holds what only its provider can read."""
-    sealed = item.get("encrypted_content")
-    if isinstance(sealed, str) and sealed.startswith(OWN_REASONING):
-        try:
-            return base64.b64decode(sealed.removeprefix(OWN_REASONING), validate=True).decode(), False
-        except (binascii.Error, UnicodeDecodeError):
-            return "", False
-    parts = [*_list(item.get("content")), *_list(item.get("summary"))]
-    text = "\n\n".join(part["text"] for part in parts if isinstance(part, dict) and isinstance(part.get("text"), str))
-    return text, bool(sealed)
-
-
 def _list(value: Json) -> list[Json]:
     return value if isinstance(value, list) else []
 
@@ -166,15 +222,11 @@ def _part(part: Json) -> Json:
     match part:
         case {"type": str(kind), "text": str(), **more} if kind in _TEXTS:
             return {"type": "text", **more, "text": part["text"]}
-        case {"type": "input_image", "image_url": str(url), **more} if not set(more) - {"detail"}:
-            return {"type": "image_url", "image_url": {"url": url, **more}}
+        case {"type": "input_image", "image_url": str(url), **more}:
+            detail = {"detail": more.pop("detail")} if more.get("detail") is not None else {}
+            return {"type": "image_url", "image_url": {"url": url, **detail}, **more}
         case _:
             return part
-
-
-def is_known(part: Json) -> bool:
-    """True for a part of a chat message's content that every chat API with images knows."""
-    return isinstance(part, dict) and part.get("type") in ("text", "image_url")
 
 
 # --- and back ---------------------------------------------------------------------------------------------------------
@@ -184,7 +236,8 @@ def written(messages: Sequence[Message], custom: frozenset[str]) -> bytes:
     """Returns messages as the elements of an input, joined by commas: the client's own items, and of messages that were
     changed, or come from elsewhere, items that say the same."""
     free = {call.id for said in messages for call in said.tool_calls if call.name in custom}
-    return b",".join([said.span or b",".join(map(_encode, _items(said, free))) for said in messages])
+    spans = [said.span or b",".join(map(_encode, _items(said, free))) for said in messages]
+    return b",".join(filter(None, spans))  # of reasoning of ours alone nothing is left
 
 
 def _items(said: Message, free: Collection[str]) -> Iterator[Json]:
@@ -218,8 +271,8 @@ def _input_part(part: Json) -> Json:
     match part:
         case {"type": "text", "text": str(), **more}:
             return {"type": "input_text", **more, "text": part["text"]}
-        case {"type": "image_url", "image_url": {"url": str(url), **more}}:
-            return {"type": "input_image", "image_url": url, **more}
+        case {"type": "image_url", "image_url": {"url": str(url), **how}, **more}:
+            return {"type": "input_image", "image_url": url, **how, **more}
         case _:
             return part
 

@@ -3,7 +3,6 @@
 Items of an output have ids made of the response's own, so that they are the same in every event and in the object.
 """
 
-import base64
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +10,8 @@ from typing import Any
 import msgspec
 
 from proxy.protocol.origin import Origin
-from proxy.protocol.responses.items import OWN_REASONING, free_text
+from proxy.protocol.responses import reasoning
+from proxy.protocol.responses.items import free_text
 from proxy.types import Json
 
 _encode = msgspec.json.Encoder().encode
@@ -132,12 +132,24 @@ def _output(said: Mapping[str, Json], frame: Frame, status: str) -> Iterator[Jso
 
 
 def reasoning_text(said: Mapping[str, Json]) -> str:
-    """Returns the reasoning of a message or a delta, from each provider's own field."""
-    return next((text for name in ("reasoning_content", "reasoning") if isinstance(text := said.get(name), str)), "")
+    """Returns the reasoning of a message or a delta, from each provider's own field, or, as Mistral has it, from parts
+    of its content."""
+    told = [text for name in ("reasoning_content", "reasoning") if isinstance(text := said.get(name), str)]
+    content = said.get("content")
+    thoughts = [part.get("thinking") for part in content if isinstance(part, dict)] if isinstance(content, list) else []
+    return told[0] if told else "".join(map(said_text, thoughts))
+
+
+def said_text(content: Json) -> str:
+    """Returns the text of a content: a string, or parts, as Mistral's models that think have them."""
+    if isinstance(content, list):
+        texts = [part.get("text") for part in content if isinstance(part, dict) and part.get("type") == "text"]
+        return "".join(text for text in texts if isinstance(text, str))
+    return content if isinstance(content, str) else ""
 
 
 def _parts(said: Mapping[str, Json]) -> Iterator[Json]:
-    if isinstance(text := said.get("content"), str) and text:
+    if text := said_text(said.get("content")):
         yield text_part(text)
     if isinstance(refusal := said.get("refusal"), str) and refusal:
         yield {"type": "refusal", "refusal": refusal}
@@ -152,7 +164,7 @@ def reasoning_item(frame: Frame, index: int, text: str) -> Json:
     """Returns reasoning as an item of an output."""
     item = {"id": frame.item_id("rs", index), "type": "reasoning", "summary": [{"type": "summary_text", "text": text}]}
     if frame.tells_reasoning:
-        item["encrypted_content"] = OWN_REASONING + base64.b64encode(text.encode()).decode()
+        item["encrypted_content"] = reasoning.sealed(text)
     return item
 
 

@@ -16,7 +16,28 @@ _TEXT = b'"response.output_text.delta"'
 # What else is worth decoding: the others repeat what the last one holds.
 _TELLING = (b'"response.created"', b'"response.completed"', b'"response.incomplete"', b'"response.failed"', b'"error"')
 _LAST = frozenset({"response.completed", "response.incomplete", "response.failed"})
-_HEAD = 200  # bytes, in which the type of an event stands
+# Bytes at the beginning of an event, or at its end (vLLM writes its fields by their names), in which its type stands.
+_HEAD = 200
+_TAIL = 100
+
+
+def _edges(data: bytes) -> bytes:
+    """Returns the parts of an event in which its type stands."""
+    return data if len(data) <= _HEAD + _TAIL else data[:_HEAD] + data[-_TAIL:]
+
+
+def ended_in(data: bytes) -> dict[str, Any] | None:
+    """Returns the response that an event tells the end of; None if it tells none, or that it has failed."""
+    edges = _edges(data)
+    if b'"response.completed"' not in edges and b'"response.incomplete"' not in edges:
+        return None
+    try:
+        event = _decode(data)
+    except (ValueError, RecursionError):
+        return None
+    response = event.get("response")
+    is_end = event.get("type") in ("response.completed", "response.incomplete")
+    return response if is_end and isinstance(response, dict) else None
 
 
 class ResponseReader:
@@ -41,13 +62,13 @@ class ResponseReader:
     def feed_all(self, datas: Sequence[bytes]) -> bool:
         """Adds the data of events. Returns False: none of them carries nothing but usage."""
         for data in datas:
-            head = data[:_HEAD]
-            is_text = _TEXT in head
-            if not is_text and not any(name in head for name in _TELLING):
+            edges = _edges(data)
+            is_text = _TEXT in edges
+            if not is_text and not any(name in edges for name in _TELLING):
                 continue
             try:
                 self._take(_decode(data), is_text=is_text)
-            except (ValueError, RecursionError):
+            except (ValueError, RecursionError, TypeError, AttributeError):  # of no such shape
                 self.garbage += 1
         return False
 
@@ -61,7 +82,7 @@ class ResponseReader:
 
     def _take(self, event: dict[str, Any], *, is_text: bool) -> None:
         kind = event.get("type")
-        if is_text:
+        if is_text and kind == "response.output_text.delta":
             self._texts.append(str(event.get("delta", "")))
             return
         if kind == "error":

@@ -6,6 +6,7 @@ such a request, and refusing it is better than answering another one. State that
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
@@ -16,7 +17,7 @@ from proxy.protocol.message import ChatCompletionMessage, chat_message
 from proxy.protocol.origin import Origin, elements, opened
 from proxy.protocol.request import MAX_MESSAGES
 from proxy.protocol.responses import items
-from proxy.types import Json, Message
+from proxy.types import Json, Message, Repeats
 
 # Fields with the same name and meaning in a chat completion.
 _ALIKE = ("model", "stream", "temperature", "top_p", "parallel_tool_calls")
@@ -30,6 +31,10 @@ _DROPPED = frozenset(
     | {"instructions", "tools", "tool_choice", "text", "max_output_tokens", "top_logprobs", "background"}
     | {"prompt_cache_options", "prompt_cache_retention", "previous_response_id", "client_metadata"}
 )
+# Of these, each is of one kind: any other value cannot be told.
+_KINDS: Mapping[str, type] = MappingProxyType(
+    {"instructions": str, "tools": list, "text": dict, "previous_response_id": str}
+)
 _FOREIGN_INCLUDES = frozenset({"message.output_text.logprobs"})
 # State at the provider, or work that goes on there: such a request is sent on as it is.
 _HANDS_OFF = ("previous_response_id", "conversation", "context_management", "prompt")
@@ -40,8 +45,8 @@ _encode = msgspec.json.Encoder().encode
 
 def parse(body: bytes) -> ChatCompletionRequest:
     """Parses a body. Raises BadRequest for one that no upstream could accept."""
-    values, fields = opened(body)
-    given = values.get("input")
+    values, fields = opened(body, may_lack_model="prompt")
+    given = values.get("input") if fields.get("input") is not None else None
     if given is None and not any(fields.get(name) for name in _HANDS_OFF):
         raise MissingParameter("Missing required parameter: 'input'.", param="input")
     read = _read_input(given)
@@ -63,11 +68,14 @@ def parse(body: bytes) -> ChatCompletionRequest:
         hands_off=hands_off,
         foreign=_foreign(fields) or foreign or read.opaque.partition(":")[0] or read.foreign,
         custom=custom,
+        dangling=read.dangling,
+        has_own=read.has_own and not hands_off,
     )
     chat = _chat_fields(fields, tools)
     raw = _encode(chat | {"messages": [msgspec.Raw(said.raw) for said in messages]})
-    every = chat | {name: value for name, value in origin.fields.items() if name in _KEYED and value is not None}
-    return ChatCompletionRequest(raw, every, messages, fields["model"], fields.get("stream") is True, origin)
+    beside = {name: value for name, value in origin.fields.items() if name not in _IN_CHAT and value is not None}
+    every = chat | beside | _tools_beside(fields, chat)
+    return ChatCompletionRequest(raw, every, messages, fields["model"] or "", fields.get("stream") is True, origin)
 
 
 def _read_input(given: msgspec.Raw | None) -> items.ReadItems:
@@ -87,8 +95,27 @@ def _read_input(given: msgspec.Raw | None) -> items.ReadItems:
     return items.read(decoded, elements(raw))
 
 
-# Fields that make a difference to the answer, and have no place in a chat completion's.
-_KEYED = ("reasoning", "text", "include", "truncation", "max_tool_calls", "service_tier", "store", "background")
+# Fields that the neutral request holds in a chat completion's form, or that are labels of the client's. It holds every
+# other one as it came: it may make a difference to the answer.
+_IN_CHAT = frozenset(
+    {"input", "instructions", "tools", "tool_choice", "max_output_tokens", "stream", "stream_options"}
+    | {"client_metadata"}
+)
+
+
+def _tools_beside(fields: Mapping[str, Json], chat: Mapping[str, Json]) -> dict[str, Json]:
+    """Returns the tools, and the choice among them, as the neutral request holds them where some are none of a chat
+    completion: these stay as they came."""
+    given, choice = fields.get("tools"), fields.get("tool_choice")
+    others = [each for each in given if not _is_callable(each)] if isinstance(given, list) else [given] if given else []
+    beside: dict[str, Json] = {"tools": [*chat.get("tools", ()), *others]} if others else {}
+    if choice is not None and (others or (not isinstance(choice, str) and "tool_choice" not in chat)):
+        beside["tool_choice"] = choice
+    return beside
+
+
+def _is_callable(tool: Json) -> bool:
+    return isinstance(tool, dict) and tool.get("type") in ("function", "custom") and isinstance(tool.get("name"), str)
 
 
 def _foreign(fields: Mapping[str, Json]) -> str:
@@ -100,13 +127,29 @@ def _foreign(fields: Mapping[str, Json]) -> str:
             return name
         if name == "include" and (not isinstance(value, list) or _FOREIGN_INCLUDES.intersection(map(str, value))):
             return name
-        if name not in _DROPPED:
+        if name not in _DROPPED or not isinstance(value, _KINDS.get(name, object)):
             return name
+    match fields.get("text"):
+        case {"format": {"type": "text" | "json_object" | "json_schema"} | None}:
+            pass
+        case {"format": _}:
+            return "text.format"
     match fields.get("tool_choice"):
-        case None | str() | {"type": "function" | "custom" | "allowed_tools"}:
+        case None | str() | {"type": "function" | "custom", "name": str()}:
             return ""
+        case {"type": "allowed_tools", "mode": "auto" | "required", "tools": list(allowed)}:
+            names = {each["name"] for each in _list(fields.get("tools")) if _is_callable(each)}
+            return "" if any(each in names for each in _names(allowed)) else "tool_choice"
         case _:
             return "tool_choice"
+
+
+def _list(value: Json) -> list[Json]:
+    return value if isinstance(value, list) else []
+
+
+def _names(tools: Sequence[Json]) -> list[str]:
+    return [tool["name"] for tool in tools if isinstance(tool, dict) and isinstance(tool.get("name"), str)]
 
 
 def _tools(given: Json) -> tuple[list[Json], frozenset[str], str]:
@@ -117,7 +160,7 @@ def _tools(given: Json) -> tuple[list[Json], frozenset[str], str]:
     for at, each in enumerate(given if isinstance(given, list) else ()):
         match each:
             case {"type": "function", "name": str(name), **more}:
-                function = {key: value for key, value in more.items() if value is not None}
+                function = {key: more[key] for key in _OF_FUNCTION if more.get(key) is not None}
                 tools.append({"type": "function", "function": {"name": name, **function}})
             case {"type": "custom", "name": str(name)}:
                 custom.append(name)
@@ -125,6 +168,11 @@ def _tools(given: Json) -> tuple[list[Json], frozenset[str], str]:
             case _:
                 foreign = foreign or f"tools[{at}]"
     return tools, frozenset(custom), foreign
+
+
+# The fields of a function that a chat completion knows. What else there is says how tools are searched, or called by
+# code that the provider runs: there they are foreign themselves.
+_OF_FUNCTION = ("description", "parameters", "strict")
 
 
 def _free_tool(name: str, more: Mapping[str, Json]) -> Json:
@@ -159,7 +207,7 @@ def _choose(chat: dict[str, Json], choice: Json) -> None:
         case {"type": "function" | "custom", "name": str(name)}:
             chat["tool_choice"] = {"type": "function", "function": {"name": name}}
         case {"type": "allowed_tools", "mode": str(mode), "tools": list(allowed)}:
-            names = {each.get("name") for each in allowed if isinstance(each, dict)}
+            names = frozenset(_names(allowed))
             chat["tools"] = [tool for tool in chat["tools"] if tool["function"]["name"] in names]
             chat["tool_choice"] = mode
 
@@ -177,11 +225,13 @@ def _response_format(text: Json) -> Json:
 # --- and back ---------------------------------------------------------------------------------------------------------
 
 
-def written(origin: Origin, messages: Sequence[Message] | None, model: str | None) -> bytes:
+def written(
+    origin: Origin, messages: Sequence[Message] | None, model: str | None, _repeats: Repeats | None = None
+) -> bytes:
     """Returns the body in its own API, with these messages in place of the client's; None: as they are. All other
-    values keep their bytes."""
+    values keep their bytes. `_repeats`: nothing, since the provider's prefix cache needs no breakpoints."""
     values = dict(origin.values)
-    if origin.chain:  # the whole chain is in the input, under no id of the provider's
+    if origin.is_unstored:
         values["store"] = msgspec.Raw(b"false")
     if model is not None:
         values["model"] = msgspec.Raw(_encode(model))
@@ -196,23 +246,49 @@ def written(origin: Origin, messages: Sequence[Message] | None, model: str | Non
     return _encode(values)
 
 
-def continued(origin: Origin, before: bytes) -> bytes:
-    """Returns the body of a request that goes on from a response which the proxy has kept, with the items `before`
-    (joined by commas) in front of its own."""
-    values = {name: value for name, value in origin.values.items() if name != "previous_response_id"}
+def continued(origin: Origin, before: bytes, named: Mapping[str, bytes] = MappingProxyType({})) -> bytes:
+    """Returns the body of a request that goes on from responses which the proxy has kept, with the items `before`
+    (joined by commas) in front of its own, and items that it only names in place. `named`: these by their ids."""
+    values = {name: value for name, value in origin.values.items() if not before or name != "previous_response_id"}
     own = own_items(origin.given)
+    if named:
+        own = b",".join([named.get(_named(each), each) for each in elements(b"[%s]" % own)])
     values["input"] = msgspec.Raw(b"[" + b",".join(filter(None, (before, own))) + b"]")
     return _encode(values)
 
 
+def referred(given: bytes) -> list[str]:
+    """Returns the ids of items that an input only names."""
+    if given.lstrip()[:1] != b"[":
+        return []
+    return [name for each in elements(given) if (name := _named(each))]
+
+
+def _named(item: bytes) -> str:
+    """Returns the id by which an item names another one; "" if it is an item itself."""
+    match msgspec.json.decode(item):
+        case {"type": "item_reference", "id": str(name)}:
+            return name
+        case _:
+            return ""
+
+
 def own_items(given: bytes) -> bytes:
     """Returns an input as items joined by commas."""
+    if given == b"null":
+        return b""
     if given.lstrip()[:1] == b'"':
         return _encode({"type": "message", "role": "user", "content": msgspec.Raw(given)})
     return b",".join(elements(given))
 
 
-def chained(request: ChatCompletionRequest, chain: str) -> ChatCompletionRequest:
-    """Returns a request that says which kept response it goes on from."""
+def chained(request: ChatCompletionRequest, chain: str, *, is_unstored: bool) -> ChatCompletionRequest:
+    """Returns a request that says which kept response it goes on from. `is_unstored`: the provider is to store nothing
+    of it, since the chain goes on here."""
+    return replace(request, origin=replace(origin_of(request), chain=chain, is_unstored=is_unstored))
+
+
+def origin_of(request: ChatCompletionRequest) -> Origin:
+    """Returns the request as it came."""
     assert isinstance(request.origin, Origin)
-    return replace(request, origin=replace(request.origin, chain=chain))
+    return request.origin

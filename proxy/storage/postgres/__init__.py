@@ -14,7 +14,8 @@ setting and no lock outlives a transaction.
 | health.py | the breaker in front of the database, and the probes that close it again |
 | versions.py | how often the memory of a scope has changed, by whomever |
 | names.py | names of scopes and sessions, added in one order |
-| database.py | the database: its writer, its readers, their deadlines |
+| database.py | the database: its readers, their deadlines |
+| writer.py | its writer |
 | opening.py | the database as a process that serves opens it: the tenants' secret, the spool, a database that is away |
 | operations.py | the writes of all stores, by the names under which they wait in the spool |
 | stores.py | all stores, as they are opened; the statements of each: see `../stores/` |

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import get_args
 
-from proxy.storage.base import Dimension
+from proxy.storage.accounts import Dimension
 from proxy.storage.database import Database
-from proxy.storage.postgres.database import SCOPE_ID
+from proxy.storage.postgres.names import SCOPE_ID
 from proxy.storage.stores.accounts import BEGINNING, FILTERS, AccountStatements, DatabaseAccounts
 from proxy.storage.stores.ledger import COLUMNS, ENCODED, MEASURES, READ, SUMS
 from proxy.storage.stores.whose import OWNERS, SCOPES_OF_TENANT, Whose

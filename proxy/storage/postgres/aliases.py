@@ -1,7 +1,7 @@
 """Names that people have given to scopes, in PostgreSQL."""
 
 from proxy.storage.database import Database
-from proxy.storage.postgres.database import SCOPE_ID
+from proxy.storage.postgres.names import SCOPE_ID
 from proxy.storage.stores.aliases import AliasStatements, DatabaseAliases
 
 STATEMENTS = AliasStatements(

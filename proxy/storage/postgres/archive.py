@@ -16,10 +16,9 @@ import msgspec
 
 from proxy.storage.database import Database
 from proxy.storage.postgres.connection import Connection
-from proxy.storage.postgres.database import ADD_SCOPES, SCOPE_ID
 from proxy.storage.postgres.desk import FORGETTING as DESK_FORGETTING
 from proxy.storage.postgres.jobs import FORGETTING
-from proxy.storage.postgres.names import add_names
+from proxy.storage.postgres.names import ADD_SCOPES, SCOPE_ID, add_names
 from proxy.storage.recollection import WIPE_REACHES, StoredShelf, links_of
 from proxy.storage.stores.archive import TURN, Added, ArchiveStatements, DatabaseArchive, Rows
 

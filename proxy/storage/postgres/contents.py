@@ -11,9 +11,8 @@ from collections.abc import Callable, Sequence
 from proxy.storage.database import Database
 from proxy.storage.postgres.accounts import rows_of
 from proxy.storage.postgres.connection import Connection
-from proxy.storage.postgres.database import SCOPE_ID
 from proxy.storage.postgres.migrating import CONTENTS_LOCK, try_lock
-from proxy.storage.postgres.names import add_names
+from proxy.storage.postgres.names import SCOPE_ID, add_names
 from proxy.storage.stores.contents import MOST_GONE, ContentLimits, ContentStatements, DatabaseContents, row_of
 from proxy.types import Contents
 

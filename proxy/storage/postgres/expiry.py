@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 
-from proxy.config.model import Keep
+from proxy.config.storage import Keep
 from proxy.storage.postgres import wipes
 from proxy.storage.postgres.connection import Connection
 from proxy.storage.postgres.contents import remove_expired

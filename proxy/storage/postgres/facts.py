@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 
 from proxy.storage.database import Database
 from proxy.storage.postgres.connection import Connection
-from proxy.storage.postgres.database import ADD_SCOPES, SCOPE_ID
 from proxy.storage.postgres.desk import FORGETTING as DESK_FORGETTING
 from proxy.storage.postgres.jobs import FORGETTING
+from proxy.storage.postgres.names import ADD_SCOPES, SCOPE_ID
 from proxy.storage.recollection import WIPE_REACHES
 from proxy.storage.stores.facts import COLUMNS, DatabaseFacts, FactRow, FactStatements, links_of
 

@@ -12,9 +12,9 @@ from typing import Any
 
 from proxy.storage.database import Database
 from proxy.storage.postgres.connection import Connection
-from proxy.storage.postgres.database import ADD_SCOPES, SCOPE_ID
 from proxy.storage.postgres.ledger import LOCK
 from proxy.storage.postgres.migrating import LEDGER_LOCK
+from proxy.storage.postgres.names import ADD_SCOPES, SCOPE_ID
 from proxy.storage.stores.job_forgetting import JobForgetting
 from proxy.storage.stores.job_rows import ARM, Dialect
 from proxy.storage.stores.jobs import DatabaseJobs, JobStatements

@@ -11,12 +11,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from operator import attrgetter
 
-from proxy.storage.base import LONGEST_NAME, OTHER
+from proxy.storage.accounts import LONGEST_NAME, OTHER
 from proxy.storage.database import Database
 from proxy.storage.postgres.connection import Connection
-from proxy.storage.postgres.database import SCOPE_ID
 from proxy.storage.postgres.migrating import LEDGER_LOCK
-from proxy.storage.postgres.names import add_names
+from proxy.storage.postgres.names import SCOPE_ID, add_names
 from proxy.storage.stores.keys import MEASURES as KEY_MEASURES
 from proxy.storage.stores.keys import MORE as MORE_KEY_SUMS
 from proxy.storage.stores.keys import SUMMED as KEY_SUMS

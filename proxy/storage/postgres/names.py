@@ -1,10 +1,13 @@
-"""Names of scopes and sessions in PostgreSQL, as many batches at once add them: in one order, by few statements."""
+"""Names of scopes and sessions in PostgreSQL: how rows are found by them, and how many batches at once add them, in one
+order, by few statements."""
 
 from collections.abc import Iterable
 
 from proxy.storage.postgres.connection import Connection
 
-_ADD_SCOPES = b"INSERT INTO scopes (name) SELECT unnest(%s::text[]) ON CONFLICT DO NOTHING"
+SCOPE_ID = "(SELECT id FROM scopes WHERE name = %(scope)s)"
+# Names are sorted, here and wherever rows are locked.
+ADD_SCOPES = b"INSERT INTO scopes (name) SELECT unnest(%s::text[]) ON CONFLICT DO NOTHING"
 _ADD_SESSIONS = b"""
     INSERT INTO sessions (scope_id, name)
     SELECT scopes.id, told.name FROM unnest(%s::text[], %s::text[]) WITH ORDINALITY AS told (scope, name, place)
@@ -19,5 +22,5 @@ def add_names(connection: Connection, names: Iterable[tuple[str, str]]) -> None:
     ordered = sorted(set(names))
     scopes, sessions = [scope for scope, _ in ordered], [session for _, session in ordered]
     with connection.pipeline():
-        connection.execute(_ADD_SCOPES, (sorted(set(scopes)),))
+        connection.execute(ADD_SCOPES, (sorted(set(scopes)),))
         connection.execute(_ADD_SESSIONS, (scopes, sessions))

@@ -8,7 +8,7 @@ import secrets
 from collections.abc import Callable
 from pathlib import Path
 
-from proxy.config.model import Storage as Settings
+from proxy.config.storage import Storage as Settings
 from proxy.storage.base import StorageError, Unavailable
 from proxy.storage.database import Observed
 from proxy.storage.folder import SECRET, SECRET_BYTES, kept_secret, tenant_secret

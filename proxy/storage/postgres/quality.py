@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from proxy.storage.database import Database
 from proxy.storage.postgres.connection import Connection
-from proxy.storage.postgres.database import ADD_SCOPES
 from proxy.storage.postgres.jobs import DIALECT
+from proxy.storage.postgres.names import ADD_SCOPES
 from proxy.storage.stores.quality import FORGET, PUT, DatabaseQuality, QualityStatements, values_of
 from proxy.types.quality import QualityPair
 

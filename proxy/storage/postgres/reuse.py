@@ -9,10 +9,10 @@ harder to reuse, never easier."""
 from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass, replace
 
-from proxy.storage.base import KEPT_AFTER_EXPIRY, LOG_ROWS, MOST_JUDGED, evicted, merged, with_strike
 from proxy.storage.database import Database
 from proxy.storage.postgres.connection import Connection
-from proxy.storage.postgres.database import ADD_SCOPES, SCOPE_ID
+from proxy.storage.postgres.names import ADD_SCOPES, SCOPE_ID
+from proxy.storage.reuse import KEPT_AFTER_EXPIRY, LOG_ROWS, MOST_JUDGED, evicted, merged, with_strike
 from proxy.storage.stores.reuse import (
     COLUMNS,
     LOG_COLUMNS,

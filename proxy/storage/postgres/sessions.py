@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from proxy.storage.database import Database
 from proxy.storage.pending import Key, Link
 from proxy.storage.postgres.connection import Connection
-from proxy.storage.postgres.database import SCOPE_ID
-from proxy.storage.postgres.names import add_names
+from proxy.storage.postgres.names import SCOPE_ID, add_names
 from proxy.storage.stores.sessions import DatabaseSessions, Passage, SessionStatements
 
 FIRST = 64  # of a chain's newest links are looked for: of a conversation that goes on, one of them is known

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from proxy.storage.database import Database
 from proxy.storage.pending import Key
 from proxy.storage.postgres.connection import Connection
-from proxy.storage.postgres.database import SCOPE_ID
-from proxy.storage.postgres.names import add_names
+from proxy.storage.postgres.names import SCOPE_ID, add_names
 from proxy.storage.recollection import STATE_SECONDS, STATES_PER_SESSION
 from proxy.storage.stores.states import PRUNED, DatabaseStates, State, StateStatements
 

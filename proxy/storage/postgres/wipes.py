@@ -7,9 +7,9 @@ from typing import Any
 from proxy.storage.database import Database
 from proxy.storage.postgres.archive import NEXT
 from proxy.storage.postgres.connection import Connection
-from proxy.storage.postgres.database import ADD_SCOPES, SCOPE_ID
 from proxy.storage.postgres.desk import FORGETTING as DESK_FORGETTING
 from proxy.storage.postgres.jobs import FORGETTING
+from proxy.storage.postgres.names import ADD_SCOPES, SCOPE_ID
 from proxy.storage.stores.facts import COLUMNS
 from proxy.storage.stores.wipes import DatabaseWipes, WipeStatements
 from proxy.types import Fact

@@ -14,7 +14,8 @@ sessions.py    open turns, last reuses, throttle, logouts
 counters.py    counts of what is limited: by the minute, and under way
 hot.py         hot contexts of conversations
 erasing.py     end users erased; exporting.py their answers, for an export
-learnt.py      calibrations, evidence of prefix caches, hit rates, breakers of upstreams
+learnt.py      calibrations, evidence of prefix caches, hit rates
+breakers.py    breakers of upstreams
 
 The client library is imported only where the configuration has a section `shared`.
 """
@@ -55,7 +56,7 @@ def shared_state(over: "Connection | None", folder: Path | None, run_time: Path 
     `folder`: of the storage; None: nothing is kept on disk. `run_time`: one that the workers of a machine share."""
     if over is None:
         return local_state(folder, run_time)
-    from proxy.storage.redis import counters, flights, learnt, sessions  # noqa: PLC0415 (as above)
+    from proxy.storage.redis import breakers, counters, flights, learnt, sessions  # noqa: PLC0415 (as above)
 
     return SharedState(
         flights=flights.RedisSingleFlight(over),
@@ -63,7 +64,7 @@ def shared_state(over: "Connection | None", folder: Path | None, run_time: Path 
         last_served=sessions.RedisLastServed(over),
         hit_rates=learnt.RedisHitRates(over),
         calibrations=learnt.redis_calibrations(over),
-        breakers=learnt.RedisBreakers(over),
+        breakers=breakers.RedisBreakers(over),
         throttle=sessions.RedisThrottle(over),
         logouts=sessions.RedisLogouts(over, folder),
         counters=counters.RedisCounters(over),

@@ -16,7 +16,7 @@ from itertools import count
 from proxy.storage.base import SharedUnavailable
 from proxy.storage.redis.connection import Connection
 from proxy.storage.redis.records import Codec
-from proxy.storage.shared.local import MOST_FAILURES, LocalSingleFlight
+from proxy.storage.shared.flights import MOST_FAILURES, LocalSingleFlight
 from proxy.types import Answer, StoredAnswer
 
 PART = "flights"

@@ -1,27 +1,24 @@
-"""Lessons of all requests for every process: calibrations, evidence of prefix caches, hit rates of reuse by intent,
-the state of upstreams' breakers. Each process answers at once from what it knows; what it observes is passed on in the
-background, counted once in Redis, in the order in which it arrives there, and told to all.
+"""Lessons of all requests for every process: calibrations, evidence of prefix caches, hit rates of reuse by intent.
+Each process answers at once from what it knows; what it observes is passed on in the background, counted once in Redis,
+in the order in which it arrives there, and told to all.
 
 With Redis gone each process learns from its own requests; once it is back, what Redis has counts.
 """
 
-from collections.abc import Callable
 from hashlib import blake2b
-from time import monotonic, time
 from typing import Any, Literal
 
 import msgspec
 
 from proxy.storage.redis.connection import Connection
 from proxy.storage.shared import Calibrations
-from proxy.storage.shared.local import (
+from proxy.storage.shared.learnt import (
     ANOMALOUS,
     MISSES,
     MOST_MODELS,
     PAUSE,
     WEIGHT,
     WINDOW,
-    LocalBreaker,
     LocalCacheEvidence,
     LocalCalibration,
     LocalHitRates,
@@ -31,7 +28,6 @@ from proxy.storage.shared.local import (
 from proxy.types import Usage
 
 KEPT = 30 * 86_400_000  # milliseconds that nothing new is learnt for, after which it is forgotten
-LEAST_PROBE = 30.0  # seconds that other processes leave a probe to the one that has it: it may be a long answer
 
 # Moves an average towards a ratio, and tells all. ARGV: name, ratio, weight, channel, ms to keep, most names.
 _CALIBRATE = """
@@ -113,7 +109,7 @@ class _Calibrations:
         self._kinds[kind].here.set(upstream, model, float(factor))
 
     async def _read(self) -> None:
-        for name, factor in _pairs(await self.connection.ask("calibrations", "HGETALL", self.key)):
+        for name, factor in pairs_of(await self.connection.ask("calibrations", "HGETALL", self.key)):
             self._heard(name, factor)
 
 
@@ -169,7 +165,7 @@ class RedisCacheEvidence:
         self._here.set(upstream, model, int(misses))
 
     async def _read(self) -> None:
-        for name, misses in _pairs(await self._connection.ask("calibrations", "HGETALL", self._key)):
+        for name, misses in pairs_of(await self._connection.ask("calibrations", "HGETALL", self._key)):
             self._heard(name, misses)
 
 
@@ -215,109 +211,10 @@ class RedisHitRates:
         self._here.stop(name, float(until))
 
     async def _read(self) -> None:
-        for partition, until in _pairs(await self._connection.ask("hit_rates", "HGETALL", self._stopped)):
+        for partition, until in pairs_of(await self._connection.ask("hit_rates", "HGETALL", self._stopped)):
             self._heard(partition, until)
 
 
-def _pairs(told: Any) -> list[tuple[bytes, bytes]]:
+def pairs_of(told: Any) -> list[tuple[bytes, bytes]]:
+    """Returns the fields of a hash, as Redis tells them."""
     return list(zip(told[::2], told[1::2], strict=True)) if isinstance(told, list) else []
-
-
-Event = Literal["success", "failure", "probe", "abandoned"]
-
-
-class RedisBreakers:
-    """Breakers that hear what the upstreams did to other processes. While an upstream answers nothing is told."""
-
-    def __init__(self, connection: Connection, clock: Callable[[], float] = time) -> None:
-        self._connection = connection
-        self._key = connection.key("breakers")
-        self._clock = clock
-        self._known: dict[str, list[RedisBreaker]] = {}
-        connection.on_news("breaker", lambda told: self._heard(*told))
-        connection.on_ready(self._read)
-
-    def of(self, upstream: str, failures: int, open_seconds: float) -> "RedisBreaker":
-        breaker = RedisBreaker(failures, open_seconds, lambda event: self._tell(upstream, event, breaker))
-        self._known.setdefault(upstream, []).append(breaker)
-        return breaker
-
-    def _tell(self, upstream: str, event: Event, breaker: "RedisBreaker") -> None:
-        self._connection.publish("breakers", "breaker", (upstream, event))
-        if event == "success":
-            self._connection.tell("breakers", "HDEL", self._key, upstream)
-        elif event == "failure" and breaker.state == "open":
-            until = self._clock() + breaker.retry_after
-            self._connection.tell("breakers", "HSET", self._key, upstream, repr(until))
-            self._connection.tell("breakers", "PEXPIRE", self._key, KEPT)
-
-    def _heard(self, upstream: str, event: Event) -> None:
-        for breaker in self._known.get(upstream, ()):
-            breaker.heard(event)
-
-    async def _read(self) -> None:
-        for upstream, until in _pairs(await self._connection.ask("breakers", "HGETALL", self._key)):
-            for breaker in self._known.get(upstream.decode("utf-8", "replace"), ()):
-                breaker.stay_open(float(until) - self._clock())
-
-
-class RedisBreaker(LocalBreaker):
-    """The breaker of one upstream. `tell` passes on what happened here. Of several processes whose breaker is half-open
-    one probes: the others hear of it, and let nothing through until it has ended or its lease has."""
-
-    def __init__(
-        self,
-        failures: int,
-        open_seconds: float,
-        tell: Callable[[Event], None],
-        clock: Callable[[], float] = monotonic,
-    ) -> None:
-        super().__init__(failures, open_seconds, clock)
-        self._tell = tell
-        self._probed_until = 0.0  # by another process
-
-    def allow(self) -> bool:
-        if self._opened_at is not None and self._clock() < self._probed_until:
-            return False
-        allowed = super().allow()
-        if allowed and self._probing:
-            self._tell("probe")
-        return allowed
-
-    def success(self) -> None:
-        had = self._failures or self._opened_at is not None
-        super().success()
-        if had:
-            self._tell("success")
-
-    def failure(self) -> None:
-        super().failure()
-        if self._limit:
-            self._tell("failure")
-
-    def abandoned(self) -> None:
-        was_probing = self._probing
-        super().abandoned()
-        if was_probing:
-            self._tell("abandoned")
-
-    def heard(self, event: Event) -> None:
-        """Takes over what happened in another process."""
-        if event == "success":
-            super().success()
-            self._probed_until = 0.0
-        elif event == "failure":
-            was_probed, self._probed_until = self._clock() < self._probed_until, 0.0
-            self._failures += 1
-            if was_probed or (self._limit and self._failures >= self._limit):
-                self._opened_at = self._clock()
-        elif event == "probe":
-            self._probed_until = self._clock() + max(LEAST_PROBE, self._open_seconds)
-        else:
-            self._probed_until = 0.0
-
-    def stay_open(self, seconds: float) -> None:
-        """Opens it for the rest of its time, as another process has found it."""
-        if seconds > 0 and self._limit and self._opened_at is None:
-            self._failures = self._limit
-            self._opened_at = self._clock() - self._open_seconds + min(seconds, self._open_seconds)

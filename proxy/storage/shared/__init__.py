@@ -1,7 +1,11 @@
 """State that all processes of one proxy share: a Protocol per need, gathered in `SharedState`. `../redis/` keeps it for
 several processes.
 
-local.py   all of it in this process, as one `SharedState`; admin cookies that have ended are in `../folder.py`
+local.py     all of it in this process, as one `SharedState`; of it, wrong admin tokens
+flights.py   of it, single flight
+sessions.py  of it, open turns, and what was served last
+learnt.py    of it, hit rates, calibrations, evidence of prefix caches
+breakers.py  of it, breakers of upstreams
 counters.py  of it, counts of what is limited: in this process, or in a file that the workers of a machine share
 
 Rules for every backend, which `tests/contract/test_shared.py` tests:

@@ -4,7 +4,9 @@ would need as well is in the folder above.
 | module | what |
 |---|---|
 | connection.py | a connection: opened, brought to the newest schema in named, append-only steps |
-| database.py | the database: its one writer, its readers; one that keeps nothing; what the stores have in common |
+| database.py | the database: its readers; one that keeps nothing |
+| writer.py | its one writer |
+| names.py | what the stores have in common: SQL of names, and of many rows at once |
 | stores.py | all stores, as they are opened |
 | sessions.py | conversations: the index of their links, and their states |
 | ledger.py | ledger rows, and the sums that are written with them |

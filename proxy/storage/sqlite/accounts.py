@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import get_args
 
-from proxy.storage.base import Dimension
+from proxy.storage.accounts import Dimension
 from proxy.storage.database import Database
-from proxy.storage.sqlite.database import SCOPE_ID, TENANT_IDS, rows_of
+from proxy.storage.sqlite.names import SCOPE_ID, TENANT_IDS, rows_of
 from proxy.storage.stores.accounts import BEGINNING, FILTERS, AccountStatements, DatabaseAccounts
 from proxy.storage.stores.ledger import LISTED, MEASURES, READ, SUMS
 from proxy.storage.stores.whose import OWNERS

@@ -1,7 +1,7 @@
 """Names that people have given to scopes, in SQLite."""
 
 from proxy.storage.database import Database
-from proxy.storage.sqlite.database import SCOPE_ID
+from proxy.storage.sqlite.names import SCOPE_ID
 from proxy.storage.stores.aliases import AliasStatements, DatabaseAliases
 
 STATEMENTS = AliasStatements(

@@ -10,9 +10,9 @@ import msgspec
 
 from proxy.storage.database import Database
 from proxy.storage.recollection import WIPE_REACHES, StoredShelf, links_of
-from proxy.storage.sqlite.database import ADD_SCOPE, SCOPE_ID, add_names
 from proxy.storage.sqlite.desk import FORGETTING as DESK_FORGETTING
 from proxy.storage.sqlite.jobs import FORGETTING
+from proxy.storage.sqlite.names import ADD_SCOPE, SCOPE_ID, add_names
 from proxy.storage.stores.archive import TURN, Added, ArchiveStatements, DatabaseArchive, Rows
 
 # Replaces the row of a link that was forgotten, and may come again.

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from proxy.storage.database import Database
-from proxy.storage.sqlite.database import SCOPE_ID, add_names, put_rows, rows_of
+from proxy.storage.sqlite.names import SCOPE_ID, add_names, put_rows, rows_of
 from proxy.storage.stores.contents import MOST_GONE, ContentLimits, ContentStatements, DatabaseContents, row_of
 from proxy.types import Contents
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 
-from proxy.config.model import Keep
+from proxy.config.storage import Keep
 from proxy.storage.retention import BUCKETS, BYTES, CARDS, HOUR, LINKS, MOST_STEPS, ROWS, SWEEPS, Step, Work
 from proxy.storage.sqlite import contents, wipes
 from proxy.storage.sqlite.ledger import condense

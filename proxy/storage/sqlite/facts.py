@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 
 from proxy.storage.database import Database
 from proxy.storage.recollection import WIPE_REACHES
-from proxy.storage.sqlite.database import ADD_SCOPE, SCOPE_ID
 from proxy.storage.sqlite.desk import FORGETTING as DESK_FORGETTING
 from proxy.storage.sqlite.jobs import FORGETTING
+from proxy.storage.sqlite.names import ADD_SCOPE, SCOPE_ID
 from proxy.storage.stores.facts import COLUMNS, DatabaseFacts, FactRow, FactStatements, links_of
 from proxy.storage.stores.whose import owners_of
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from proxy.storage.database import Database
-from proxy.storage.sqlite.database import ADD_SCOPE, SCOPE_ID
+from proxy.storage.sqlite.names import ADD_SCOPE, SCOPE_ID
 from proxy.storage.stores.job_forgetting import JobForgetting
 from proxy.storage.stores.job_rows import ARM, Dialect
 from proxy.storage.stores.jobs import DatabaseJobs, JobStatements

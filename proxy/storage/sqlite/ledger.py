@@ -6,9 +6,9 @@ import sqlite3
 from collections.abc import Sequence
 from operator import attrgetter
 
-from proxy.storage.base import LONGEST_NAME, OTHER
+from proxy.storage.accounts import LONGEST_NAME, OTHER
 from proxy.storage.database import Database
-from proxy.storage.sqlite.database import SCOPE_ID, add_names, put_rows
+from proxy.storage.sqlite.names import SCOPE_ID, add_names, put_rows
 from proxy.storage.stores.keys import MEASURES as KEY_MEASURES
 from proxy.storage.stores.keys import MORE as MORE_KEY_SUMS
 from proxy.storage.stores.keys import SUMMED as KEY_SUMS

@@ -4,8 +4,8 @@ import sqlite3
 from collections.abc import Sequence
 
 from proxy.storage.database import Database
-from proxy.storage.sqlite.database import ADD_SCOPE
 from proxy.storage.sqlite.jobs import DIALECT
+from proxy.storage.sqlite.names import ADD_SCOPE
 from proxy.storage.stores.quality import FORGET, PUT, DatabaseQuality, QualityStatements, values_of
 from proxy.types.quality import QualityPair
 

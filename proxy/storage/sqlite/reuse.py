@@ -9,10 +9,10 @@ from typing import Any
 
 import msgspec
 
-from proxy.storage.base import KEPT_AFTER_EXPIRY, LOG_ROWS, MOST_JUDGED
 from proxy.storage.database import Database
-from proxy.storage.sqlite.database import ADD_SCOPE
-from proxy.storage.sqlite.database import SCOPE_ID as NAMED_SCOPE
+from proxy.storage.reuse import KEPT_AFTER_EXPIRY, LOG_ROWS, MOST_JUDGED
+from proxy.storage.sqlite.names import ADD_SCOPE
+from proxy.storage.sqlite.names import SCOPE_ID as NAMED_SCOPE
 from proxy.storage.stores.reuse import (
     COLUMNS,
     LOG_COLUMNS,

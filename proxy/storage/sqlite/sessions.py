@@ -9,7 +9,7 @@ from proxy.protocol.chat import LINK_BYTES
 from proxy.storage.database import Database
 from proxy.storage.pending import Link
 from proxy.storage.recollection import STATE_SECONDS, STATES_PER_SESSION
-from proxy.storage.sqlite.database import NAMED, SCOPE_ID, add_names
+from proxy.storage.sqlite.names import NAMED, SCOPE_ID, add_names
 from proxy.storage.stores.sessions import DatabaseSessions, Passage, SessionStatements
 from proxy.storage.stores.states import PRUNED, DatabaseStates, State, StateStatements
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from proxy.storage.database import Database
-from proxy.storage.sqlite.database import ADD_SCOPE, SCOPE_ID
 from proxy.storage.sqlite.desk import FORGETTING as DESK_FORGETTING
 from proxy.storage.sqlite.jobs import FORGETTING
+from proxy.storage.sqlite.names import ADD_SCOPE, SCOPE_ID
 from proxy.storage.stores.facts import COLUMNS
 from proxy.storage.stores.wipes import DatabaseWipes, WipeStatements
 from proxy.types import Fact

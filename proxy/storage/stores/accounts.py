@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from proxy.storage.base import Dimension, Width
+from proxy.storage.accounts import Dimension, Width
 from proxy.storage.database import LONG_SECONDS, Database, Store, Values
 from proxy.storage.pending import tenant_of
 from proxy.storage.stores.ledger import numbered

@@ -91,7 +91,8 @@ def left_of(event: Payload, request_id: str, gone: Gone) -> Payload | None:
     match event:
         case Hidden():
             is_meant = gone.is_all or is_of_request or is_about(event, gone.links)
-            return None if is_meant or any(map(gone.is_in, (*event.before, event.instead, *event.after))) else event
+            texts = (*event.before, event.instead, *event.after, *event.spans)
+            return None if is_meant or any(map(gone.is_in, texts)) else event
         case Board():
             return None if gone.is_all or event.link in gone.links or gone.says(event.text) else event
         case Mark(text=text) if text:

@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from proxy.storage.base import Accounts, AliasStore, ContentStore, Ledger, ReuseStore, SessionStore
+from proxy.storage.accounts import Accounts
+from proxy.storage.base import AliasStore, ContentStore, Ledger, SessionStore
 from proxy.storage.database import Database
 from proxy.storage.desk import DeskStore
 from proxy.storage.jobs import JobStore
@@ -11,6 +12,7 @@ from proxy.storage.keys import KeyStore
 from proxy.storage.quality import QualityStore
 from proxy.storage.recollection import Archive, FactStore, StateStore, WipeStore
 from proxy.storage.returns import ReturnStore
+from proxy.storage.reuse import ReuseStore
 from proxy.storage.stores.contents import ContentLimits
 
 

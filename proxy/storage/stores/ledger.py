@@ -17,7 +17,7 @@ import msgspec
 from proxy.storage.database import Database, Store
 from proxy.storage.pending import LEDGER, Apply, Write
 from proxy.types import MANAGED_ROUTE, LedgerRow, Sums, Trail
-from proxy.types.ledger import Mechanisms
+from proxy.types.plan import Mechanisms
 from proxy.types.quality import COMPARING
 
 # A field that is added to LedgerRow without a migration fails on the first row that is written or read.

@@ -13,6 +13,7 @@ from proxy.storage.jobs import DAY
 from proxy.storage.pending import LEDGER, PAGE_BYTES, QUALITY, Apply
 from proxy.storage.scoped_writes import ScopedWrites
 from proxy.storage.stores.job_rows import Dialect
+from proxy.storage.stores.whose import SCOPES_OF_TENANT, is_tenant
 from proxy.storage.transactions import carried_out
 from proxy.types.quality import Comparison, HeldSums, Measures, QualityPair
 
@@ -42,6 +43,7 @@ _SUMS = """
     WHERE {whose} AND at >= :start AND at < :end
 """
 _OF_SCOPE = f"quality.scope_id = {_SCOPE_ID}"
+_OF_TENANT = f"quality.scope_id IN ({SCOPES_OF_TENANT.format(':scope')})"
 FORGET = f"UPDATE quality SET texts = :nothing WHERE scope_id = {_SCOPE_ID}"  # noqa: S608 (same)
 
 _TODAY = "SELECT coalesce(sum(dollars), 0.0) FROM quality_spending WHERE day = :day"
@@ -87,7 +89,7 @@ class DatabaseQuality(Store):
         return found[0][1] if found else None
 
     async def sums(self, start: float, end: float, scope: str | None = None) -> HeldSums:
-        await self._writes.settled(scope)
+        await self._settled(scope)
         statement = self._dialect.said(_SUMS.format(whose=_whose(scope)))
         values = {"scope": scope, "start": start, "end": end}
         (sums,) = await self._database.rows(statement, values, lambda row: HeldSums(*row), LONG_SECONDS)
@@ -129,13 +131,19 @@ class DatabaseQuality(Store):
     async def _pairs(
         self, statement: str, scope: str | None, values: Mapping[str, Any]
     ) -> list[tuple[int, QualityPair]]:
-        await self._writes.settled(scope)
+        await self._settled(scope)
         said = self._dialect.said(statement)
         return await self._database.rows(said, {**values, "scope": scope}, _pair_of, LONG_SECONDS)
 
+    async def _settled(self, scope: str | None) -> None:
+        is_one = scope is not None and not is_tenant(scope)
+        await self._writes.settled(scope if is_one else None)
+
 
 def _whose(scope: str | None) -> str:
-    return "true" if scope is None else _OF_SCOPE
+    if scope is None:
+        return "true"
+    return _OF_TENANT if is_tenant(scope) else _OF_SCOPE
 
 
 def values_of(pair: QualityPair) -> dict[str, Any]:

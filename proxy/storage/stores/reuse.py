@@ -7,9 +7,10 @@ from typing import Any, Literal
 
 import msgspec
 
-from proxy.storage.base import LOG_ROWS, PAGE, ReuseChanges
+from proxy.storage.base import PAGE
 from proxy.storage.database import Database, Store
 from proxy.storage.pending import DELETIONS, REUSE, Apply, Kind, Write
+from proxy.storage.reuse import LOG_ROWS, ReuseChanges
 from proxy.storage.vectors import packed, unpacked
 from proxy.types import Judgement, ReuseDecision, ReuseEntry, Vector
 

@@ -19,6 +19,7 @@ from tests.other_apis import dialogues, misplaced_blocks
 
 Json = Any
 USE = {"type": "tool_use", "id": "t1", "name": "look", "input": {"q": 1}}
+IMAGE_PARTS = [{"type": "image_url", "image_url": {"url": "u"}}]
 RESULT = {"type": "tool_result", "tool_use_id": "t1", "content": "found"}
 
 
@@ -102,6 +103,50 @@ def test_signed_thinking_stays_whole_or_is_not_sent() -> None:
     assert found.is_sealed
     assert replaced(found, "x") is found
     assert not blocks.has_broken_seal([found])
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ("no such file", "Error: no such file"),
+        (None, "Error: "),
+        ([text("no such file")], "Error: no such file"),
+        ([{"type": "image", "source": {"type": "url", "url": "u"}}], [text("Error: "), *IMAGE_PARTS]),
+    ],
+)
+def test_a_result_of_a_tool_that_failed_says_so(content: Json, told: Json) -> None:
+    (found,) = read(user({**RESULT, "content": content, "is_error": True})).messages
+    assert found.data["content"] == told
+
+
+@pytest.mark.parametrize(
+    ("block", "opaque", "foreign"),
+    [
+        ({"type": "image", "source": {"type": "file", "file_id": "f"}}, "", "messages[0].content[0]"),
+        ({**RESULT, "content": [text("a"), {"type": "document"}]}, "", "messages[0].content[0].content[1]"),
+        ({**RESULT, "content": [{"type": "tool_reference", "tool_name": "look"}]}, "", ""),
+        *(
+            (block, "messages[0].content[0]", "messages[0].content[0]")
+            for block in [
+                {"type": "text"},
+                {"type": "text", "text": 5},
+                {"type": "text", "text": None},
+                {"type": 5},
+                {**RESULT, "content": 5},
+                {**RESULT, "tool_use_id": None},
+                {"type": "document", "source": {"type": "text", "data": "x"}},
+            ]
+        ),
+    ],
+)
+def test_what_cannot_be_read_or_told_is_named(block: Json, opaque: str, foreign: str) -> None:
+    found = read(user(block))
+    assert (found.opaque.partition(":")[0], found.foreign.partition(":")[0]) == (opaque, foreign)
+
+
+def test_input_that_is_no_object_is_no_call() -> None:
+    found = read({"role": "assistant", "content": [{**USE, "input": "x"}]})
+    assert found.opaque == "messages[0].content[0]: tool_use"
 
 
 @pytest.mark.parametrize("kind", ["server_tool_use", "web_search_tool_result", "compaction", "something_new"])

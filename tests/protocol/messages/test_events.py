@@ -5,7 +5,8 @@ from typing import Any
 import msgspec
 import pytest
 from anthropic.types import Message, RawMessageStreamEvent
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
 from proxy.protocol import sse
@@ -16,6 +17,7 @@ from tests.other_apis import completions, events_of, misplaced_message_events
 
 Json = Any
 EVENT: TypeAdapter[Any] = TypeAdapter(RawMessageStreamEvent)
+NAMES = ["text", "thinking", "input", "usage", "input_tokens", "output_tokens", "id", "stop_reason"]
 FRAME = Frame("1", "m", sent_tokens=5)
 
 
@@ -79,6 +81,33 @@ def test_an_answer_that_breaks_off_says_so() -> None:
     (last,) = events_of(events.failed({"message": "gone"}))
     assert last == {"type": "error", "error": {"type": "api_error", "message": "gone"}}
     assert read([last]).error == {"type": "api_error", "message": "gone"}
+
+
+VALUES = st.recursive(
+    st.none() | st.integers(-2, 3) | st.text(max_size=2),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from(NAMES), inner, max_size=3),
+    max_leaves=5,
+)
+ODD = st.fixed_dictionaries(
+    {"type": st.sampled_from(["message_start", "content_block_start", "content_block_delta", "message_delta"])},
+    optional={
+        "message": VALUES | st.fixed_dictionaries({"usage": VALUES, "content": VALUES}),
+        "index": VALUES | st.integers(0, 1),
+        "content_block": VALUES
+        | st.fixed_dictionaries({"type": st.sampled_from(["text", "thinking", "tool_use"]), "text": VALUES}),
+        "delta": VALUES | st.fixed_dictionaries({"text": VALUES}) | st.fixed_dictionaries({"signature": VALUES}),
+        "usage": VALUES,
+    },
+)
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(ODD, max_size=5))
+def test_a_reader_never_raises_whatever_the_events_are(events: list[Json]) -> None:
+    reader = MessageReader()
+    reader.feed_all([msgspec.json.encode(event) for event in events])
+    assert reader.completion()["choices"]
+    assert (reader.usage, reader.model, reader.complete)[2] in (True, False)
 
 
 @pytest.mark.parametrize("data", [b"{", b"[]", b'{"type":"content_block_delta"}', b'{"type":"message_start"}'])

@@ -6,9 +6,12 @@ import msgspec
 import pytest
 
 from proxy.errors import BadRequest, UpstreamTimeout
+from proxy.protocol import sse
 from proxy.protocol.answers import is_finished
+from proxy.protocol.messages.events import MessageEvents
 from proxy.protocol.messages.output import Frame, completion_of, message_of, told_error
 from proxy.types import Answer
+from tests.other_apis import events_of
 
 Json = Any
 FRAME = Frame("1", "m", sent_tokens=40)
@@ -20,10 +23,35 @@ def completion(message: Json, finish: str = "stop", **more: Json) -> Json:
 
 @pytest.mark.parametrize(
     ("finish", "stop"),
-    [("stop", "end_turn"), ("length", "max_tokens"), ("tool_calls", "tool_use"), ("content_filter", "refusal")],
+    [
+        ("stop", "end_turn"),
+        ("length", "max_tokens"),
+        ("content_filter", "refusal"),
+        ("model_length", "model_context_window_exceeded"),
+        ("tool_calls", "end_turn"),  # it calls none: nobody is to wait for a result
+    ],
 )
 def test_how_an_answer_has_ended(finish: str, stop: str) -> None:
     assert message_of(completion({"content": "Hi"}, finish), FRAME)["stop_reason"] == stop
+
+
+@pytest.mark.parametrize("finish", ["tool_calls", "stop", "function_call"])
+def test_an_answer_that_calls_a_tool_waits_for_it(finish: str) -> None:
+    call = {"id": "t", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+    assert message_of(completion({"tool_calls": [call]}, finish), FRAME)["stop_reason"] == "tool_use"
+
+
+def test_a_stop_sequence_that_was_met_is_told_again_from_a_stored_answer() -> None:
+    said = {"content": [{"type": "text", "text": "Hi"}], "stop_reason": "stop_sequence", "stop_sequence": "END"}
+    stored = completion_of(said)
+    frame = Frame("1", "m", stops=("END",))
+    again = message_of(stored, frame)
+    assert (again["stop_reason"], again["stop_sequence"]) == ("stop_sequence", "END")
+    events = MessageEvents(frame)
+    for raw in sse.as_sse(stored, include_usage=True):
+        if raw != sse.DONE:
+            events.feed(msgspec.json.decode(raw.removeprefix(b"data: ")))
+    assert events_of(events.ended())[-2]["delta"] == {"stop_reason": "stop_sequence", "stop_sequence": "END"}
 
 
 @pytest.mark.parametrize(

@@ -2,17 +2,18 @@
 
 import json
 from typing import Any
+from unittest.mock import ANY
 
 import msgspec
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from proxy.errors import BadRequest, InvalidJson, MissingParameter
 from proxy.protocol.apis import chat_body
-from proxy.protocol.message import prefixed, suffixed
+from proxy.protocol.message import instruction, prefixed, suffixed
 from proxy.protocol.messages import request as adapter
 from proxy.protocol.origin import Origin
+from proxy.types import Repeats
 from tests.other_apis import dialogues, misplaced_blocks
 
 Json = Any
@@ -62,10 +63,16 @@ def origin(**fields: Json) -> Origin:
             {"tools": [FUNCTION], "tool_choice": {"type": "function", "function": {"name": "look"}}},
         ),
         ({"tools": [LOOK], "tool_choice": {"type": "none"}}, {"tools": [FUNCTION], "tool_choice": "none"}),
+        ({"tools": [{**LOOK, "type": None, "strict": True}]}, {"tools": [FUNCTION]}),
         (
             {"output_config": {"format": {"type": "json_schema", "schema": {}}, "effort": "low"}},
             {"response_format": {"type": "json_schema", "json_schema": {"name": "output", "schema": {}}}},
         ),
+        (
+            {"output_format": {"type": "json_schema", "schema": {}}},
+            {"response_format": {"type": "json_schema", "json_schema": {"name": "output", "schema": {}}}},
+        ),
+        ({"context_management": {"edits": [{"type": "clear_thinking_20251015", "keep": "all"}]}}, {}),
         (
             {
                 "thinking": {"type": "enabled", "budget_tokens": 9},
@@ -105,6 +112,8 @@ def test_instructions_are_one_message(system: Json, told: list[str]) -> None:
         ("user_ab_account_cd_session_ef", "user_ab_account_cd", "ef"),
         ('{"device_id":"d","account_uuid":"a","session_id":"s"}', "d", "s"),
         ('{"account_uuid":"a","session_id":"s"}', "a", "s"),
+        ("[" * 5_000, "[" * 5_000, None),
+        ('{"session_id":"s","more":' + "[" * 5_000 + "]" * 5_000 + "}", ANY, None),
     ],
 )
 def test_user_and_session_are_read_from_the_metadata(user_id: str, user: str, session: str | None) -> None:
@@ -116,7 +125,8 @@ def test_user_and_session_are_read_from_the_metadata(user_id: str, user: str, se
 @pytest.mark.parametrize(
     ("fields", "hands_off", "foreign"),
     [
-        ({"context_management": {"edits": []}}, "context_management", "context_management"),
+        ({"context_management": {"edits": [{"type": "compact_20260112"}]}}, *["context_management"] * 2),
+        ({"context_management": {"edits": [{"type": "clear_thinking_20251015"}]}}, "context_management", ""),
         ({"mcp_servers": [{"url": "x"}]}, "mcp_servers", "mcp_servers"),
         ({"container": "c"}, "container", "container"),
         ({"tools": [LOOK, {"type": "web_search_20250305", "name": "web_search"}]}, "tools[1]", "tools[1]"),
@@ -160,34 +170,38 @@ def test_changed_messages_stand_in_the_body_and_nothing_else_changes() -> None:
     }
 
 
+ACCOUNT = {"type": "text", "text": "x-anthropic-billing-header: cc_version=2.1;"}
+
+
+@pytest.mark.parametrize(
+    ("system", "first", "told"),
+    [
+        ([ACCOUNT], "Facts", [ACCOUNT, {"type": "text", "text": "Facts"}]),
+        ([ACCOUNT, {"type": "text", "text": "Be brief"}], "Short", [ACCOUNT, {"type": "text", "text": "Short"}]),
+        ([{"type": "text", "text": "Be brief"}], "Short", "Short"),
+        (None, "Facts", "Facts"),
+    ],
+)
+def test_a_line_for_the_providers_accounts_stays_first_and_apart(system: Json, first: str, told: Json) -> None:
+    request = parsed(system=system)
+    user = request.messages[-1]
+    again = msgspec.json.decode(adapter.written(request.origin, [instruction(first), user], None))
+    assert again["system"] == told
+
+
 def block(said: str, **more: Json) -> Json:
     return {"type": "text", "text": said, **more}
 
 
-@pytest.mark.parametrize(("set_by_client", "expected"), [(0, False), (1, True), (3, True), (4, False), (5, False)])
-def test_a_breakpoint_is_added_only_where_there_are_some_and_room(set_by_client: int, expected: bool) -> None:
-    array = json.dumps(
-        [
-            {"role": "user", "content": [block("a")]},
-            {"role": "assistant", "content": [block("b"), block("c")]},
-            {"role": "user", "content": [block("d")]},
-        ],
-        separators=(",", ":"),
-    ).encode()
-    again = msgspec.json.decode(adapter.with_breakpoint(array, set_by_client))
-    assert [("cache_control" in said["content"][-1]) for said in again] == [False, expected, False]
-
-
-@given(st.integers(0, 6), dialogues())
-def test_there_are_never_more_than_four_breakpoints_unless_the_client_has_set_them(
-    more: int, messages: list[Json]
-) -> None:
-    tools = [{**LOOK, **(CACHED if at < more else {})} for at in range(6)]
-    request = adapter.parse(json.dumps({"model": "m", "messages": messages, "tools": tools}).encode())
-    assert isinstance(request.origin, Origin)
-    again = adapter.written(request.origin, request.messages, None)
-    before = json.dumps(messages).count('"cache_control"') + more
-    assert again.count(b'"cache_control"') <= max(before, adapter.MOST_BREAKPOINTS)
+def test_what_is_added_behind_instructions_is_a_block_of_its_own_behind_the_breakpoint() -> None:
+    request = parsed(system="Be brief", messages=[{"role": "user", "content": [block("Hello")]}])
+    instructions, said = request.messages
+    again = msgspec.json.decode(
+        adapter.written(request.origin, [suffixed(instructions, "Likes tea"), said], None, Repeats(2, True, 0))
+    )
+    assert again["system"] == [block("Be brief", **CACHED), block("Likes tea")]
+    assert again["messages"] == [{"role": "user", "content": [block("Hello", **CACHED)]}]
+    assert msgspec.json.decode(adapter.written(request.origin, [instructions, said], None))["system"] == "Be brief"
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.errors import BadRequest
 from proxy.protocol.chat import identity_of
 from proxy.protocol.dialects import OPENAI, violations
 from proxy.protocol.message import message, prefixed, replaced, suffixed
@@ -120,10 +119,13 @@ def test_sealed_reasoning_stays_whole() -> None:
     assert replaced(answer, "other") is answer
 
 
-def test_reasoning_that_we_have_handed_out_is_read_again() -> None:
+def test_reasoning_that_we_have_handed_out_is_read_again_and_goes_to_no_provider() -> None:
     ours = {"type": "reasoning", "id": "rs", "summary": [], "encrypted_content": "olvido:SSB0aGluaw=="}
     (_, answer) = read(USER, ours, said(1, "Hi")).messages
     assert (answer.data["reasoning_content"], answer.is_sealed) == ("I think", False)
+    assert [item["type"] for item in written([answer])] == ["message"]
+    alone = read(USER, ours, USER)
+    assert (alone.has_own, [item["role"] for item in written(alone.messages)]) == (True, ["user", "user"])
 
 
 def test_an_answer_is_recognised_however_it_is_told() -> None:
@@ -145,6 +147,53 @@ def test_tools_beside_the_requests_own_stay_as_they_are() -> None:
     assert read(USER, tools).opaque == "input[1]: additional_tools"  # said in between, it is nobody's to move
 
 
-def test_an_output_without_its_call_is_refused() -> None:
-    with pytest.raises(BadRequest, match="call_id z"):
-        read(USER, output("z"))
+def test_an_output_without_its_call_is_none_of_this_input() -> None:
+    found = read(USER, output("z"), call("z"))  # it may be at the provider
+    assert (found.opaque, found.dangling) == ("input[1]: function_call_output", "z")
+
+
+@pytest.mark.parametrize(
+    ("item", "named"),
+    [
+        ({"role": "user", "content": [{"type": "input_text", "text": "x"}]}, ""),
+        ({"role": "user", "content": [{"type": "input_image", "image_url": "data:x", "detail": None}]}, ""),
+        ({"role": "user", "content": [{"type": "input_text", "text": "x"}, {"type": "input_file"}]}, "content[1]"),
+        ({"role": "user", "content": [{"type": "input_image", "file_id": "f"}]}, "content[0]"),
+        ({"role": "user", "content": [None]}, "content[0]"),
+        ({"role": "user", "content": 7}, "content"),
+        ({"role": "assistant", "content": [{"type": "output_audio"}]}, "content[0]"),
+        ({**output("a"), "output": [{"type": "input_file", "file_url": "x"}]}, "output[0]"),
+        ({**output("a"), "output": {"a": 1}}, "output"),
+    ],
+)
+def test_a_part_that_no_chat_completion_can_express_is_named(item: Json, named: str) -> None:
+    assert read(USER, call("a"), item).foreign == (named and f"input[2].{named}")
+
+
+ODD: list[Json] = [None, 1, "x", "", [], ["a"], {}, {"a": 1}, [None], [{"type": None}], True]
+
+
+@pytest.mark.parametrize("odd", ODD)
+@pytest.mark.parametrize("name", ["type", "role", "content", "call_id", "name", "arguments", "output", "input", "id"])
+def test_an_item_of_any_form_can_be_read_and_keeps_its_bytes(name: str, odd: Json) -> None:
+    whole = [USER, thought(1), call("a"), free_call("b"), said(1, "So"), output("a"), USER]
+    for at in range(len(whole)):
+        given_items = [*whole[:at], {**whole[at], name: odd}, *whole[at + 1 :]]
+        raws = [json.dumps(item).encode() for item in given_items]
+        found = items.read(given_items, raws)
+        if not found.opaque:
+            assert items.written(found.messages, CUSTOM) == b",".join(raws)
+
+
+@pytest.mark.parametrize("odd", ODD)
+@pytest.mark.parametrize("name", ["summary", "content", "encrypted_content", "id"])
+def test_reasoning_of_any_form_can_be_read(name: str, odd: Json) -> None:
+    (_, answer) = read(USER, {**thought(1), name: odd}, said(1, "Hi")).messages
+    assert written([answer])[0][name] == odd
+
+
+def test_an_image_is_the_same_item_again_when_its_message_has_changed() -> None:
+    image = {"type": "input_image", "image_url": "data:x", "detail": "low", "prompt_cache_breakpoint": {"mode": "x"}}
+    (asked,) = read({"role": "user", "content": [image]}).messages
+    assert asked.data["content"][0]["image_url"] == {"url": "data:x", "detail": "low"}
+    assert written([suffixed(asked, "More")])[0]["content"][0] == image

@@ -171,7 +171,7 @@ def test_a_request_goes_on_from_a_kept_response() -> None:
     before = b'{"role":"user","content":"One"}'
     whole = adapter.parse(adapter.continued(found, before))
     assert [said.text for said in whole.messages] == ["One", "Hello"]
-    chained = adapter.chained(whole, "resp_1").origin
+    chained = adapter.chained(whole, "resp_1", is_unstored=True).origin
     assert isinstance(chained, Origin)
     assert (chained.chain, chained.hands_off) == ("resp_1", "")
     assert msgspec.json.decode(adapter.written(chained, None, None))["store"] is False

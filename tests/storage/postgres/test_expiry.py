@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from proxy.config.model import Keep
+from proxy.config.storage import Keep
 from proxy.storage.postgres.accounts import PostgresAccounts
 from proxy.storage.postgres.connection import connect
 from proxy.storage.postgres.contents import PostgresContents

@@ -13,8 +13,9 @@ from proxy.storage.pending import DELETIONS, LEDGER, LINKS, Write
 from proxy.storage.postgres import ledger as module
 from proxy.storage.postgres.accounts import PostgresAccounts
 from proxy.storage.postgres.connection import connect
-from proxy.storage.postgres.database import PostgresDatabase, in_turn
+from proxy.storage.postgres.database import PostgresDatabase
 from proxy.storage.postgres.ledger import PostgresLedger, add_rows, condense
+from proxy.storage.postgres.writer import in_turn
 from proxy.storage.stores.ledger import MECHANISMS
 from proxy.types import UNANSWERED, LedgerRow
 from tests.builders import ledger_row

@@ -8,7 +8,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from proxy.config.model import Storage
+from proxy.config.storage import Storage
 from proxy.storage.base import DatabaseCorrupt, DatabaseTooNew, DatabaseTooOld, StorageError
 from proxy.storage.folder import SECRET, tenant_secret
 from proxy.storage.postgres import health

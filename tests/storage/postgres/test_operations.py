@@ -8,7 +8,7 @@ import pytest
 
 from proxy.storage.base import KnownPrefix
 from proxy.storage.pending import WriterLimits
-from proxy.storage.postgres import database
+from proxy.storage.postgres import writer
 from proxy.storage.postgres.archive import PostgresArchive
 from proxy.storage.postgres.database import PostgresDatabase
 from proxy.storage.postgres.facts import PostgresFacts
@@ -34,7 +34,7 @@ OTHER = replace(FACT, id="f-2", created_at=2.0, links=())
 async def test_what_waited_on_a_disk_is_there_when_another_process_has_written_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(database, "WRITE_SECONDS", 0.05)
+    monkeypatch.setattr(writer, "WRITE_SECONDS", 0.05)
     limits, chain = WriterLimits(pauses=()), chain_of("hi", "hello", "bye")
     away = PostgresDatabase(NOWHERE, Tasks(), limits=limits, spool=Spool(tmp_path, OPERATIONS))
     sessions, states, facts = PostgresSessions(away), PostgresStates(away), PostgresFacts(away)

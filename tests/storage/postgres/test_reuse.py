@@ -6,9 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from proxy.storage.base import KEPT_AFTER_EXPIRY
 from proxy.storage.postgres.connection import Connection
 from proxy.storage.postgres.reuse import PostgresReuse, Stored, changed
+from proxy.storage.reuse import KEPT_AFTER_EXPIRY
 from proxy.storage.stores.reuse import ReuseChange
 from proxy.types import Judgement, ReuseDecision, ReuseEntry
 from tests.postgres import processes

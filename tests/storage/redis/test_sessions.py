@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from proxy.conversation.progress import open_turn
+from proxy.conversation.turns import open_turn
 from proxy.storage.redis import sessions
 from proxy.storage.redis.connection import Connection
 from proxy.storage.redis.sessions import RedisLastServed, RedisLogouts, RedisOpenTurns, RedisThrottle

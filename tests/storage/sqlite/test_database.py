@@ -16,9 +16,10 @@ import pytest
 
 from proxy.storage.base import DatabaseCorrupt, DatabaseTooNew, KnownPrefix, StorageError
 from proxy.storage.sqlite.archive import SqliteArchive
-from proxy.storage.sqlite.database import Database, NoDatabase, put_rows
+from proxy.storage.sqlite.database import Database, NoDatabase
 from proxy.storage.sqlite.facts import SqliteFacts
 from proxy.storage.sqlite.ledger import SqliteLedger
+from proxy.storage.sqlite.names import put_rows
 from proxy.storage.sqlite.sessions import SqliteSessions, SqliteStates
 from proxy.storage.stores.sessions import MOST_LINKS
 from proxy.tasks import Tasks
@@ -200,7 +201,8 @@ def test_a_path_that_cannot_be_is_a_named_error(tmp_path: Path) -> None:
 PROGRAM = """
 import asyncio, hashlib, sys, time
 from pathlib import Path
-from proxy.storage.sqlite.database import Database, put_rows
+from proxy.storage.sqlite.database import Database
+from proxy.storage.sqlite.names import put_rows
 from proxy.storage.sqlite.ledger import SqliteLedger
 from proxy.storage.sqlite.sessions import SqliteSessions
 from proxy.tasks import Tasks

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from proxy.config.model import Keep
+from proxy.config.storage import Keep
 from proxy.storage.retention import Pace, Retention
 from proxy.storage.sqlite.accounts import SqliteAccounts
 from proxy.storage.sqlite.contents import SqliteContents

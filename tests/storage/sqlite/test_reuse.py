@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from proxy.storage.base import KEPT_AFTER_EXPIRY
+from proxy.storage.reuse import KEPT_AFTER_EXPIRY
 from proxy.storage.sqlite.database import Database
 from proxy.storage.sqlite.reuse import SqliteReuse
 from proxy.tasks import Tasks

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from proxy.storage import write_queue
 from proxy.storage.pending import DELETIONS, FACTS, LEDGER, LINKS, TURNS, Kind, Write, WriterLimits
-from proxy.storage.sqlite.database import Writer
+from proxy.storage.sqlite.writer import Writer
 from proxy.tasks import Tasks
 
 # The interval is long: what these tests see written was written because something asked for it.

@@ -36,6 +36,7 @@ export function headline({ totals, groups }, held = null) {
   if (isLost && totals.dollars_saved + compared >= 0) shareNote = t("quality.cost.more", { cost: money(compared) });
   else if (isLost) shareNote = t("now.saved.lost");
   else if (isPriced) shareNote = t("now.saved.share");
+  else if (totals.requests && totals.errors === totals.requests) shareNote = t("now.saved.failed", { n: count(totals.errors) });
   else if (totals.requests) shareNote = t("now.saved.unpriced");
   return h(
     "section",

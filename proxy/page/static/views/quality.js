@@ -20,7 +20,8 @@ export async function show(root, ctx) {
   const told = await api.get("quality", { scope: scope() }, { signal: ctx.signal });
   const head = [h("div", { class: "view-head" }, h("h1", t("quality.title"))), h("p", { class: "muted quality-what" }, t("quality.what"))];
   if (!told.pairs) {
-    clear(root, head, h("section", { class: "panel" }, told.is_on ? empty(t("quality.none"), h("p", t("quality.none.how"))) : invitation()));
+    const off = ctx.me.key ? empty(t("quality.off")) : invitation(); // a key cannot switch it on
+    clear(root, head, h("section", { class: "panel" }, told.is_on ? empty(t("quality.none"), h("p", t("quality.none.how"))) : off));
     return;
   }
   clear(root, head, figures(told), await list(ctx));

@@ -4,9 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from proxy.context.draft import FRAMING, Draft, TokenBudget
+from proxy.context.budget import TokenBudget
+from proxy.context.draft import FRAMING, Draft
 from proxy.context.layout import lay_out
-from proxy.conversation.progress import memory_head, progress
+from proxy.conversation.blocks import memory_head
+from proxy.conversation.progress import progress
 from proxy.types import Fold
 from tests.builders import Said, assistant, calling, messages, result, system, user
 from tests.builders import counter as real
@@ -149,5 +151,5 @@ def test_what_is_thought_is_counted_turn_by_turn_where_it_can_be_lost() -> None:
     so_far = progress(of)
     assert so_far is not None
     for rethinking, thought in ((0.0, ()), (5.0, (30, 0, 0))):
-        known = TokenBudget(of, so_far, replace(context(of), rates=replace(WARM, rethinking=rethinking)))
+        known = TokenBudget(of, so_far, context(of, rates=replace(WARM, rethinking=rethinking)))
         assert known.sizes(Draft(None, so_far.open)).reasoning == thought

@@ -1,0 +1,63 @@
+"""Requests that say the same in each API."""
+
+import json
+from typing import Any
+
+import msgspec
+
+from proxy.protocol.message import chat_message
+from proxy.protocol.messages import blocks
+from proxy.protocol.responses import items
+from proxy.types import ApiName, Message
+from tests.bench.context_data import Conversation
+
+Json = Any
+
+
+def body_of(api: ApiName, conversation: Conversation, said: list[Message]) -> Json:
+    """A request that says this, in an API."""
+    definitions = [each["function"] for each in conversation.tools]
+    leading = next((at for at, each in enumerate(said) if each.role != "system"), len(said))
+    system = "\n\n".join(each.text for each in said[:leading])
+    match api:
+        case "responses":
+            tools = [{"type": "function", "strict": None, **each} for each in definitions]
+            told = json.loads(b"[" + items.written(said[leading:], frozenset()) + b"]")
+            return {
+                "model": "m",
+                "instructions": system,
+                "input": told,
+                "store": False,
+                **({"tools": tools} if tools else {}),
+            }
+        case "messages":
+            tools = [
+                {
+                    "name": each["name"],
+                    "description": each.get("description") or "",
+                    "input_schema": each.get("parameters") or {},
+                }
+                for each in definitions
+            ]
+            told = json.loads(blocks.written(said[leading:]))
+            return {
+                "model": "m",
+                "max_tokens": 900,
+                "system": system,
+                "messages": told,
+                **({"tools": tools} if tools else {}),
+            }
+        case _:
+            first = [{"role": "system", "content": system}] if system else []
+            tools = list(conversation.tools)
+            return {
+                "model": "m",
+                "messages": first + [each.data for each in said[leading:]],
+                **({"tools": tools} if tools else {}),
+            }
+
+
+def plain(said: Json) -> Message:
+    """A message without what is no part of the conversation in every API."""
+    kept = {name: value for name, value in said.items() if name in ("role", "content", "tool_calls", "tool_call_id")}
+    return chat_message(msgspec.json.encode(kept), kept)

@@ -1,0 +1,77 @@
+"""Cautions: settings that are right, and do less than they seem to."""
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from proxy.config import checked
+from proxy.config.cautions import APART, counts_rates_apart
+from proxy.config.source import path_text
+from proxy.types.keys import Limits
+
+POSTGRES = {"kind": "postgres", "url": "${DB}"}
+UPSTREAM = {"name": "up", "base_url": "http://up.example/v1", "api_key": "${UP}"}
+RATE = {"requests_per_minute": 60}
+ENVIRON = {"UP": "sk-up", "DB": "postgresql://olvido@db/olvido", "CACHE": "redis://cache/0"}
+
+
+def told(tmp_path: Path, **sections: Any) -> list[tuple[str, str]]:
+    """The cautions of a file, by their places."""
+    path = tmp_path / "olvido.yaml"
+    path.write_bytes(msgspec.yaml.encode({"upstreams": [UPSTREAM], **sections}))
+    found = checked(path, ENVIRON)
+    assert found.problems == ()
+    return [(path_text(each.where), each.text) for each in found.cautions]
+
+
+KEYS = [{"name": "ana", "key": f"sha256:{'0' * 64}", "limits": {"tokens_per_minute": 9}}]
+
+
+@pytest.mark.parametrize(
+    ("sections", "places"),
+    [
+        ({"storage": POSTGRES, "limits": {"keys": RATE}}, ["limits.keys.requests_per_minute"]),
+        (
+            {"storage": POSTGRES, "limits": {"keys": {"dollars_per_day": 5}, "users": {"tokens_per_minute": 5}}},
+            ["limits.users.tokens_per_minute"],
+        ),
+        (
+            {"storage": POSTGRES, "auth": {"mode": "keys", "keys": KEYS}},
+            ["auth.keys[0].limits.tokens_per_minute"],
+        ),
+        ({"storage": POSTGRES, "limits": {"keys": {"dollars_per_day": 5}}}, []),
+        ({"storage": POSTGRES, "limits": {"keys": {"requests_per_minute": 0}}}, []),
+        ({"storage": POSTGRES, "limits": {"keys": RATE}, "shared": {"url": "${CACHE}"}}, []),
+        ({"limits": {"keys": RATE}}, []),
+    ],
+)
+def test_rates_that_machines_count_apart_are_told_where_they_stand(
+    sections: dict[str, Any], places: list[str], tmp_path: Path
+) -> None:
+    assert told(tmp_path, **sections) == [(place, APART) for place in places]
+
+
+def test_of_a_file_with_mistakes_they_are_told_and_nothing_else(tmp_path: Path) -> None:
+    path = tmp_path / "olvido.yaml"
+    path.write_text("storage: {kind: postgres, url: '${DB}'}\nlimits: {keys: {requests_per_minute: 5}}\nx: 1\n")
+    found = checked(path, ENVIRON)
+    assert found.problems
+    assert found.cautions == ()
+
+
+def test_the_line_of_the_setting_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "olvido.yaml"
+    path.write_text("storage: {kind: postgres, url: '${DB}'}\n\nlimits:\n  keys: {requests_per_minute: 5}\n")
+    (caution,) = checked(path, {"DB": "postgresql://x/y"}).cautions
+    assert caution.line == 4
+
+
+@pytest.mark.parametrize(("limits", "apart"), [(Limits(), False), (Limits(requests_per_minute=1), True)])
+def test_a_key_that_is_made_is_judged_alike(limits: Limits, *, apart: bool, tmp_path: Path) -> None:
+    path = tmp_path / "olvido.yaml"
+    path.write_text("storage: {kind: postgres, url: '${DB}'}\n")
+    config = checked(path, {"DB": "postgresql://x/y"}).config
+    assert config is not None
+    assert counts_rates_apart(config, limits) is apart

@@ -1,0 +1,84 @@
+"""Processes of the proxy that are forked from one which has imported its code already: to import it, word tables and
+all, takes a second and a half of CPU, and hundreds of processes are started by the tests. But for that each is one as
+`python -m proxy` is, with memory, threads, signals and an end of its own.
+
+That command itself is what tests of several workers start, of the command line and of what is installed."""
+
+import multiprocessing
+import os
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from proxy.cli import main
+
+PROCESSES = multiprocessing.get_context("forkserver")
+PROCESSES.set_forkserver_preload(["uvloop", "proxy.cli.serving", "proxy.server", "tests.curation.faults"])
+
+
+class Process(Protocol):
+    """What tests do with a process; `subprocess.Popen` is one."""
+
+    @property
+    def pid(self) -> int: ...
+
+    def poll(self) -> int | None: ...
+
+    def wait(self, timeout: float | None = None) -> int: ...
+
+    def send_signal(self, sig: int) -> None: ...
+
+    def terminate(self) -> None: ...
+
+    def kill(self) -> None: ...
+
+
+class Forked:
+    """A process that runs the command `olvido`, in which nothing but `environ` is set. What it logs is in `log`."""
+
+    def __init__(self, arguments: Sequence[str], log: Path, environ: Mapping[str, str]) -> None:
+        log.write_bytes(b"")
+        given = (tuple(arguments), log, dict(environ), Path.cwd())
+        self._process = PROCESSES.Process(target=_run, args=given)
+        self._process.start()
+        self._pid = self._process.pid or 0
+
+    @property
+    def pid(self) -> int:
+        """Of the operating system."""
+        return self._pid
+
+    def poll(self) -> int | None:
+        """The exit status, negative if a signal has ended it; None while it runs."""
+        return self._process.exitcode
+
+    def wait(self, timeout: float | None = None) -> int:
+        """The exit status, once it has ended. Raises TimeoutExpired if that takes longer."""
+        self._process.join(timeout)
+        if (status := self.poll()) is None:
+            raise subprocess.TimeoutExpired("olvido", timeout or 0.0)
+        return status
+
+    def send_signal(self, sig: int) -> None:
+        """Does nothing if it has ended."""
+        if self.poll() is None:
+            os.kill(self._pid, sig)
+
+    def terminate(self) -> None:
+        """Asks it to end."""
+        self._process.terminate()
+
+    def kill(self) -> None:
+        """Ends it at once."""
+        self._process.kill()
+
+
+def _run(arguments: Sequence[str], log: Path, environ: Mapping[str, str], folder: Path) -> None:
+    os.chdir(folder)
+    os.environ.clear()
+    os.environ.update(environ)
+    with log.open("ab") as written:
+        os.dup2(written.fileno(), sys.stderr.fileno())
+    sys.exit(main(arguments))
