@@ -1,5 +1,5 @@
-"""OpenAI's SDK where responses are kept: on an upstream that keeps them itself, taken over, and on one of chat completions
-alone. What it sees is what it sees without the proxy."""
+"""OpenAI's SDK where responses are kept: on an upstream that keeps them itself, taken over, and on one of chat
+completions alone. What it sees is what it sees without the proxy."""
 
 import json
 import re
