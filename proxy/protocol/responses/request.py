@@ -15,7 +15,7 @@ from proxy.errors import BadRequest, MissingParameter
 from proxy.protocol.chat import ChatCompletionRequest
 from proxy.protocol.message import ChatCompletionMessage, chat_message
 from proxy.protocol.origin import Origin, elements, opened
-from proxy.protocol.request import MAX_MESSAGES
+from proxy.protocol.request import MAX_MESSAGES, glimpse
 from proxy.protocol.responses import items
 from proxy.types import Json, Message, Repeats
 
@@ -76,6 +76,13 @@ def parse(body: bytes) -> ChatCompletionRequest:
     beside = {name: value for name, value in origin.fields.items() if name not in _IN_CHAT and value is not None}
     every = chat | beside | _tools_beside(fields, chat)
     return ChatCompletionRequest(raw, every, messages, fields["model"] or "", fields.get("stream") is True, origin)
+
+
+def glimpsed(body: bytes) -> ChatCompletionRequest | None:
+    """Parses a body that `parse` cannot read and an upstream might: it may only pass as it came. None if it is not JSON
+    to any parser, or no request."""
+    found = glimpse(body, "input")
+    return None if found is None else replace(found, origin=Origin("responses", body, {}, {}, hands_off="unreadable"))
 
 
 def _read_input(given: msgspec.Raw | None) -> items.ReadItems:
