@@ -14,6 +14,7 @@ from tests.other_apis import events_of, misplaced_events
 from tests.pipeline.test_other_apis import KEY, proxied
 from tests.provider import Provider, run_provider
 from tests.servers import run_proxy
+from tests.talking import CLIENTS
 
 Json = Any
 NATIVE, CHAT = ["chat", "responses"], ["chat"]
@@ -232,6 +233,42 @@ def test_what_is_deleted_is_deleted_at_its_provider_too(provider: Provider) -> N
             assert http.delete(f"/v1/responses/{each['id']}", headers=KEY).json()["deleted"] is True
             assert http.get(f"/v1/responses/{each['id']}", headers=KEY).status_code == 404
     assert provider.responses == {}
+
+
+LEAN: Json = {"context": {"profile_with_tools": "lean"}, "profiles": {"lean": {"budget": 3000}}}
+LONG = 16  # questions
+
+
+def test_a_long_chain_that_is_taken_over_is_managed(provider: Provider) -> None:
+    plans = set()
+    with proxied(provider, "openai", responses={"take_over": True}, **LEAN) as http:
+        last: Json = {}
+        for turn in range(LONG):
+            given: Json = f"Question {turn}: " + f"what about {turn}? " * 40
+            while given:
+                body = {"model": "m", "input": given, "tools": [LOOK], **last}
+                answer = http.post("/v1/responses", json=body, headers=KEY)
+                told = answer.json()
+                plans.add(answer.headers["x-olvido-plan"].partition(";")[0])
+                last = {"previous_response_id": told["id"]}
+                given = [{**OUTPUT, "call_id": each["call_id"]} for each in calls(told)]
+    sent = [len(json.dumps(body["input"])) for body in provider.bodies("/v1/responses")]
+    assert plans == {"untouched", "managed"}
+    assert provider.faults == []
+    assert sent[-1] < max(sent) / 1.5
+
+
+@pytest.mark.parametrize("fields", [{"store": True}, {"store": False, "include": ["reasoning.encrypted_content"]}])
+def test_a_long_history_with_reasoning_is_managed_and_its_provider_misses_nothing(
+    provider: Provider, fields: Json
+) -> None:
+    """Whether it knows the items by their ids, or reads what it has encrypted."""
+    with proxied(provider, "openai", **LEAN) as http:
+        client = CLIENTS["responses"](http, "sk-a", **fields)
+        for turn in range(LONG):
+            client.say(f"Question {turn}: " + f"what about {turn}? " * 40)
+        assert client.last.headers["x-olvido-plan"].startswith("managed")
+    assert provider.faults == []
 
 
 # --- several upstreams ------------------------------------------------------------------------------------------------
