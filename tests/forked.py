@@ -8,14 +8,17 @@ import multiprocessing
 import os
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
 from proxy.cli import main
 
 PROCESSES = multiprocessing.get_context("forkserver")
-PROCESSES.set_forkserver_preload(["uvloop", "proxy.cli.serving", "proxy.server", "tests.curation.faults"])
+PROCESSES.set_forkserver_preload(
+    ["uvloop", "proxy.cli.serving", "proxy.server", "tests.curation.faults", "tests.files.desk_syncing_once"]
+)
 
 
 class Process(Protocol):
@@ -73,6 +76,29 @@ class Forked:
     def kill(self) -> None:
         """Ends it at once."""
         self._process.kill()
+
+
+def run(work: Callable[..., object], *given: object, seconds: float = 60.0) -> subprocess.CompletedProcess[bytes]:
+    """Does `work`, a function of a module, in a process of its own; returns its end, and what it has printed. Raises
+    TimeoutExpired."""
+    with tempfile.TemporaryDirectory() as folder:
+        printed = Path(folder, "out"), Path(folder, "err")
+        for each in printed:
+            each.write_bytes(b"")
+        process = PROCESSES.Process(target=_captured, args=(work, given, *printed))
+        process.start()
+        process.join(seconds)
+        if process.exitcode is None:
+            process.kill()
+            raise subprocess.TimeoutExpired(str(work), seconds)
+        return subprocess.CompletedProcess([], process.exitcode, *(each.read_bytes() for each in printed))
+
+
+def _captured(work: Callable[..., object], given: Sequence[object], out: Path, err: Path) -> None:
+    for number, file in ((1, out), (2, err)):
+        with file.open("ab") as written:
+            os.dup2(written.fileno(), number)
+    work(*given)
 
 
 def _run(arguments: Sequence[str], log: Path, environ: Mapping[str, str], folder: Path) -> None:
