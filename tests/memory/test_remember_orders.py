@@ -28,7 +28,7 @@ ENGLISH = [
     ),
     (
         (
-            "Remember that I'm allergic to walnuts.\n\nSummarise this article:\n\nThe council voted to close the bridge. "
+            "Remember that I'm allergic to walnuts.\n\nSummarise this article:\n\nThe council voted to close it. "
             'Residents were angry. "It is a disgrace," said one.'
         ),
         "I'm allergic to walnuts",
