@@ -154,14 +154,14 @@ def told_error(api: ApiName, answer: Answer, request_id: str) -> Answer:
     return messages_output.told_error(answer, request_id) if api == "messages" else answer
 
 
-def error_event(api: ApiName, error: OlvidoError) -> bytes:
-    """Returns the event by which a stream of an API says that it has broken off."""
+def error_event(api: ApiName, error: OlvidoError, number: int = 0) -> bytes:
+    """Returns the event by which a stream of an API says that it has broken off. `number`: of events before it."""
     if api == "messages":
         told = messages_output.error_of(error.status, error.message, "")
         return b"event: error\ndata: %s\n\n" % _encode(told)
     if api == "responses":
-        told = {"type": "error", "code": error.code, "message": error.message, "param": None, "sequence_number": 0}
-        return b"event: error\ndata: %s\n\n" % _encode(told)
+        told = {"type": "error", "code": error.code, "message": error.message, "param": None}
+        return b"event: error\ndata: %s\n\n" % _encode({**told, "sequence_number": number})
     return sse.error_event(error.body())
 
 

@@ -7,13 +7,15 @@ from typing import Any
 
 import httpx
 import pytest
+from starlette.types import Receive, Scope, Send
 
 from tests.builders import config
 from tests.native import ANSWER
 from tests.other_apis import events_of, misplaced_events
 from tests.pipeline.test_other_apis import KEY, proxied
 from tests.provider import Provider, run_provider
-from tests.servers import run_proxy
+from tests.servers import run_app, run_proxy
+from tests.talking import CLIENTS
 
 Json = Any
 NATIVE, CHAT = ["chat", "responses"], ["chat"]
@@ -232,6 +234,42 @@ def test_what_is_deleted_is_deleted_at_its_provider_too(provider: Provider) -> N
             assert http.delete(f"/v1/responses/{each['id']}", headers=KEY).json()["deleted"] is True
             assert http.get(f"/v1/responses/{each['id']}", headers=KEY).status_code == 404
     assert provider.responses == {}
+
+
+LEAN: Json = {"context": {"profile_with_tools": "lean"}, "profiles": {"lean": {"budget": 3000}}}
+LONG = 16  # questions
+
+
+def test_a_long_chain_that_is_taken_over_is_managed(provider: Provider) -> None:
+    plans = set()
+    with proxied(provider, "openai", responses={"take_over": True}, **LEAN) as http:
+        last: Json = {}
+        for turn in range(LONG):
+            given: Json = f"Question {turn}: " + f"what about {turn}? " * 40
+            while given:
+                body = {"model": "m", "input": given, "tools": [LOOK], **last}
+                answer = http.post("/v1/responses", json=body, headers=KEY)
+                told = answer.json()
+                plans.add(answer.headers["x-olvido-plan"].partition(";")[0])
+                last = {"previous_response_id": told["id"]}
+                given = [{**OUTPUT, "call_id": each["call_id"]} for each in calls(told)]
+    sent = [len(json.dumps(body["input"])) for body in provider.bodies("/v1/responses")]
+    assert plans == {"untouched", "managed"}
+    assert provider.faults == []
+    assert sent[-1] < max(sent) / 1.5
+
+
+@pytest.mark.parametrize("fields", [{"store": True}, {"store": False, "include": ["reasoning.encrypted_content"]}])
+def test_a_long_history_with_reasoning_is_managed_and_its_provider_misses_nothing(
+    provider: Provider, fields: Json
+) -> None:
+    """Whether it knows the items by their ids, or reads what it has encrypted."""
+    with proxied(provider, "openai", **LEAN) as http:
+        client = CLIENTS["responses"](http, "sk-a", **fields)
+        for turn in range(LONG):
+            client.say(f"Question {turn}: " + f"what about {turn}? " * 40)
+        assert client.last.headers["x-olvido-plan"].startswith("managed")
+    assert provider.faults == []
 
 
 # --- several upstreams ------------------------------------------------------------------------------------------------
@@ -453,3 +491,43 @@ def test_a_body_that_nobody_can_read_is_refused(provider: Provider, body: bytes)
     assert answer.status_code == 400
     assert answer.json()["error"]["type"] == "invalid_request_error"
     assert provider.asked == []
+
+
+def test_an_answer_of_the_system_can_be_gone_on_from(provider: Provider) -> None:
+    with proxied(provider, apis=NATIVE, memory={"commands": True}) as http:
+        asked(http, input="Hello")
+        answer = http.post("/v1/responses", json={"model": "m", "input": "/memory"}, headers=KEY)
+        assert answer.headers["x-olvido-source"] == "command"
+        assert texts(asked(http, input="And then?", previous_response_id=answer.json()["id"])) == ANSWER
+    assert provider.faults == []
+    assert [item["content"] for item in provider.bodies("/v1/responses")[-1]["input"]] == ["And then?"]
+
+
+class Broken(Provider):
+    """It breaks off after its first events."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return
+        created = {"type": "response.created", "sequence_number": 0, "response": {"id": "resp_1", "output": []}}
+        data = json.dumps(created).encode()
+        head = [(b"content-type", b"text/event-stream"), (b"content-length", b"100000")]
+        await send({"type": "http.response.start", "status": 200, "headers": head})
+        body = b"event: response.created\ndata: " + data + b"\n\n"
+        await send({"type": "http.response.body", "body": body, "more_body": True})
+        raise ConnectionError("gone")
+
+
+def test_a_stream_that_breaks_off_ends_with_an_error_that_is_numbered_on() -> None:
+    upstream = Broken()
+    got = b""
+    with run_app(upstream) as upstream.url, proxied(upstream, apis=NATIVE) as http:
+        asked_for = {"model": "m", "input": "x", "stream": True}
+        with http.stream("POST", "/v1/responses", json=asked_for, headers=KEY) as stream:
+            try:
+                for piece in stream.iter_raw():
+                    got += piece
+            except httpx.RemoteProtocolError:
+                got += b""  # never a clean end
+    told = [(event["type"], event["sequence_number"]) for event in events_of(got)]
+    assert told == [("response.created", 0), ("error", 1)]

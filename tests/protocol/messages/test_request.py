@@ -14,7 +14,7 @@ from proxy.protocol.message import instruction, prefixed, suffixed
 from proxy.protocol.messages import request as adapter
 from proxy.protocol.origin import Origin
 from proxy.types import Repeats
-from tests.other_apis import dialogues, misplaced_blocks
+from tests.other_apis import dialogues, misplaced_blocks, refusal
 
 Json = Any
 LOOK = {"name": "look", "description": "Looks", "input_schema": {"type": "object"}}
@@ -216,6 +216,4 @@ def test_what_is_added_behind_instructions_is_a_block_of_its_own_behind_the_brea
     ],
 )
 def test_what_no_upstream_could_accept_is_refused(body: bytes, error: type[BadRequest], param: str | None) -> None:
-    with pytest.raises(error) as raised:
-        adapter.parse(body)
-    assert raised.value.param == param
+    assert refusal(adapter.parse, body) == (error, param)

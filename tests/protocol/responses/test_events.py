@@ -10,13 +10,12 @@ from hypothesis import strategies as st
 from openai.types.responses import Response, ResponseStreamEvent
 from pydantic import TypeAdapter
 
-from proxy.protocol import sse
 from proxy.protocol.origin import Origin
 from proxy.protocol.responses.events import ResponseEvents
 from proxy.protocol.responses.output import Frame, response_of
 from proxy.protocol.responses.reading import ResponseReader, ended_in
 from proxy.protocol.responses.request import parse
-from tests.other_apis import completions, events_of, misplaced_events
+from tests.other_apis import completions, events_of, fed, misplaced_events
 
 Json = Any
 EVENT = TypeAdapter(ResponseStreamEvent)
@@ -31,12 +30,7 @@ def frame(**fields: Json) -> Frame:
 
 def told(completion: Json, made: Frame) -> list[Json]:
     events = ResponseEvents(made)
-    parser = sse.SseParser()
-    stream = b""
-    for raw in sse.as_sse(completion, include_usage=True):
-        for event in parser.feed(raw):
-            if event.data is not None and event.data != sse.DONE_DATA:
-                stream += events.feed(msgspec.json.decode(event.data))
+    stream = fed(events.feed, completion)
     ending, whole = events.ended()
     return events_of(stream + ending + events.last(whole))
 
