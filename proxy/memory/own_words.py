@@ -196,7 +196,7 @@ def _with_orders(
         inside = [
             (at, piece, likely) for at, (piece, likely) in enumerate(found) if start <= piece.start < min(end, opening)
         ]
-        if all(likely >= HANDS_OVER for _, piece, likely in inside if not is_ordered(piece)):
+        if all(likely >= HANDS_OVER for _, piece, likely in inside if not (piece.is_enclosed or is_ordered(piece))):
             for at, piece, _ in inside:
                 if is_ordered(piece) and not piece.is_enclosed:
                     raised[at] = piece, 1.0

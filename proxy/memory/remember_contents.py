@@ -16,9 +16,9 @@ from proxy.language.words import STOP, fold
 from proxy.memory.signals import ASPECTS, WORD, analyse, folded, spoken_in, subjects
 
 Content = Literal["fact", "rule", "nothing", "open"]
-# Of keeping in mind, of writing down, of taking note of something; a name before a colon; or it is said already that it
-# is about the user: it stands before the order ("…, remember that"), or behind "this about me".
-Verb = Literal["keeps", "notes", "notes_of", "labels", "told"]
+# Of keeping in mind, the same before a mark ("remember: …"), of writing down, of taking note of something; a name
+# before a colon; or it is known to be about the user: it stands before the order, or behind "this about me".
+Verb = Literal["keeps", "marked", "notes", "notes_of", "labels", "told"]
 
 _find = partial(expression, union("orders_to_remember"))
 
@@ -28,7 +28,7 @@ _NO_USER = re.compile(r"\bUS\b|(?<=[A-Z][a-z] )I\b|\bWar I\b")  # the country, t
 _FIRST_VERB = _find(r"\W*(?:(?:{before_first}) )*(?!(?:{no_verbs})\b)\w+{first_verbs}\b")
 _FIRST_PAST = _find(r"\W*(?:(?:{before_first}) )*{first_past}")
 _FIRST = _find(r"\W*(?:{first})(?![\w'])|\W*(?:(?:{before_first}) )*(?!(?:{no_verbs})\b)\w{2,}{first_verbs}\b")
-_BY_USER = _find(r"\W*(?:(?:{joins})\W+)*{first}(?![\w'])")
+_JOINED = _find(r"\W*(?:(?:{joins})\W+)*")
 _OWN = _find(r"\W*(?:{own})\b")
 _DEFINITE = _find(r"\W*(?:{definite})\b")
 _ANYBODY = _find(r"\W*(?:{anybody})\b")
@@ -49,6 +49,7 @@ _SUBJECT = re.compile(r"\W*(?:\S+\s+){0,3}\S+")  # its first words
 _ANSWERS = _find(r"\W*(?:{answers})")
 _ANSWER_NOUNS = _find(r"\W*(?:{answer_nouns})")
 _INSTRUCTS = _find(r"\W*(?:{instructs})")
+_BE = _find(r"\b{be}\b")
 _YOU = _find(r"\W*(?:{you})\b")
 _INFINITIVE = _find(r"\W*(?:{infinitive})")
 _TO_DO = _find(r"\W*(?:{to}\s+)?(?:(?:{how_often}) )*")
@@ -64,7 +65,7 @@ def weigh(said: str, *, verb: Verb, has_that: bool, has_task: bool) -> Content:
         return _to_do(plainly, has_task=has_task)
     if _is_no_news(plainly, has_that=has_that, has_task=has_task):
         return "nothing"
-    if _FIRST_VERB.match(plainly) is None and _is_rule(plainly, has_that=has_that, has_task=has_task):
+    if _FIRST_VERB.match(plainly) is None and _is_rule(plainly, verb, has_that=has_that, has_task=has_task):
         return "rule"
     if _PASSING.search(plainly):
         return "open"
@@ -80,8 +81,10 @@ def without_to(said: str) -> str:
 def _to_do(plainly: str, *, has_task: bool) -> Content:
     """Classifies what is to be done: an instruction for answers, or a reminder of something else."""
     verb = _TO_DO.match(plainly)
-    if _ANSWERS.match(plainly, verb.end() if verb else 0) is None or _PASSING.search(plainly):
+    if _PASSING.search(plainly):
         return "nothing"
+    if _ANSWERS.match(plainly, verb.end() if verb else 0) is None:
+        return "open" if _LASTING.search(plainly) else "nothing"
     if _LASTING.search(plainly):
         return "rule"
     return "nothing" if has_task or _TASK.search(plainly) else "rule"
@@ -97,15 +100,17 @@ def _is_no_news(plainly: str, *, has_that: bool, has_task: bool) -> bool:
     return bool(is_of_task) and _LASTING.search(plainly) is None
 
 
-def _is_rule(plainly: str, *, has_that: bool, has_task: bool) -> bool:
+def _is_rule(plainly: str, verb: Verb, *, has_that: bool, has_task: bool) -> bool:
     """Tells whether a clause says how answers shall be. One for the task at hand says so for no longer."""
+    is_about_answers = any(table.search(plainly) for table in ASPECTS.values())
+    if is_about_answers and verb == "marked" and not has_task and not (_BE.search(plainly) or _USER.search(plainly)):
+        return True
     if _INSTRUCTS.match(plainly) is None and _ANSWERS.match(plainly) is None and _ANSWER_NOUNS.match(plainly) is None:
         return False
     if _LASTING.search(plainly):
         return _ANSWER_NOUNS.match(plainly) is None or has_that
     if has_task or (_ANSWER_NOUNS.match(plainly) and not has_that):
         return False
-    is_about_answers = any(table.search(plainly) for table in ASPECTS.values())
     names_user = _USER.search(plainly) is not None
     return is_about_answers or (_INSTRUCTS.match(plainly) is not None and not names_user)
 
@@ -123,7 +128,10 @@ def _of_whom(said: str, plainly: str, verb: Verb, *, has_that: bool) -> Content:
 
 def is_by_user(said: str) -> bool:
     """Tells whether a clause has the user as its subject."""
-    return _BY_USER.match(folded(said)) is not None
+    plainly = folded(said)
+    joined = _JOINED.match(plainly)
+    start = joined.end() if joined else 0
+    return _FIRST.match(plainly, start) is not None or _FIRST_VERB.match(plainly, start) is not None
 
 
 def _is_users(said: str, plainly: str) -> bool:
@@ -141,7 +149,7 @@ def _says(said: str, plainly: str, verb: Verb) -> bool:
             return not (plainly.startswith("me ") and spoken_in(said) == "en")
         return verb != "notes" and _VALUE.search(plainly) is not None
     if _VALUE.search(plainly):
-        return _NO_PROPERTY.match(plainly) is None or verb == "keeps"
+        return _NO_PROPERTY.match(plainly) is None or verb in ("keeps", "marked")
     content = [word for word in WORD.findall(plainly) if fold(word) not in STOP]
     least = _LEAST_OF if verb == "notes_of" else _LEAST_WORDS
     return verb != "notes" and len(content) >= least and _NO_PROPERTY.match(plainly) is None

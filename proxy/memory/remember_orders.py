@@ -240,6 +240,8 @@ def _at(sentence: str, plainly: str, span: tuple[int, int, int], *, has_task: bo
     name: Verb = "keeps" if verb["keeps"] and not asks else "notes_of" if _OF.search(verb["verb"]) else "notes"
     if _ABOUT_ME.search(plainly, verb.end(), behind.end()):
         name = "told"
+    if name == "keeps" and behind["mark"].strip() and not behind["that"]:
+        name = "marked"
     has_that = behind["that"] is not None or behind["mark"].strip() != ""
     return _content(sentence, (start, at, end), verb=name, has_that=has_that, has_task=has_task or not is_first)
 

@@ -10,6 +10,65 @@ from proxy.memory.remember_orders import Parsed, asks_for_work, may_order, order
 from proxy.memory.signals import terms_of
 
 ENGLISH = [
+    ("Remember: bullet points, not paragraphs.", "bullet points, not paragraphs"),
+    ("Remember: British spelling, Celsius, short answers.", "British spelling, Celsius, short answers"),
+    ("Remember you always speak to me in Spanish.", "you always speak to me in Spanish"),
+    ("Remember that I don't want emojis.", "I don't want emojis"),
+    ("Remember to greet me by name.", "greet me by name"),
+    ("I'd love for you to remember that I'm a twin.", "I'm a twin"),
+    ("Could you do me a favour and note that I'm left-handed?", "I'm left-handed"),
+    (
+        "What's a good podcast? I commute an hour each way, and don't forget I only understand English.",
+        "I only understand English",
+    ),
+    ("I'm looking for a coat, but keep in mind that I'm 1.95 m tall. Under 200 euros please.", "I'm 1.95 m tall"),
+    (
+        "Remember I'm a student, I need glasses to read and I use Linux.",
+        "I'm a student I need glasses to read I use Linux",
+    ),
+    (
+        (
+            "Remember that I'm allergic to walnuts.\n\nSummarise this article:\n\nThe council voted to close it. "
+            'Residents were angry. "It is a disgrace," said one.'
+        ),
+        "I'm allergic to walnuts",
+    ),
+    (
+        (
+            "Hi! I'm planning a trip to Japan in spring with two friends.\n\nPlease remember that I can't eat "
+            "raw fish.\n\nWhich cities should we see?"
+        ),
+        "I can't eat raw fish",
+    ),
+    (
+        (
+            "I was thinking about a new hobby. Maybe pottery, maybe climbing. Remember that I have a bad knee. "
+            "What would suit me?"
+        ),
+        "I have a bad knee",
+    ),
+    (
+        (
+            "Long day at work today, my boss moved the deadline again. Anyway, remember that I'm off on "
+            "Wednesdays. Can you draft a short reply to him?"
+        ),
+        "I'm off on Wednesdays",
+    ),
+    ("Explain the difference between a Roth IRA and a 401k. Remember, I'm self-employed.", "I'm self-employed"),
+    (
+        "Before we start, remember that I'm a complete beginner at Python. How do I open a file?",
+        "I'm a complete beginner at Python",
+    ),
+    ("def f(x):\n    return x\n\nWhy is this slow? Also remember that I work on Windows.", "I work on Windows"),
+    (
+        "Can you check my grammar: 'He go to school'. And remember that my native language is Farsi.",
+        "my native language is Farsi",
+    ),
+    ("Thanks! Remember I'm moving to Graz in May. That's all for now.", "I'm moving to Graz in May"),
+    (
+        "Traducí esto: 'He goes to school'. Y recordá que mi lengua materna es el quechua.",
+        "mi lengua materna es el quechua",
+    ),
     ("Remember that I am allergic to shellfish.", "I am allergic to shellfish"),
     ("Remember I am vegetarian.", "I am vegetarian"),
     ("Please remember that my wife is lactose intolerant.", "my wife is lactose intolerant"),
@@ -188,6 +247,37 @@ ENGLISH = [
 ]
 
 SPANISH = [
+    ("Quisiera pedirte que recuerdes que soy enfermero.", "soy enfermero"),
+    ("¿Sería usted tan amable de recordar que tengo marcapasos?", "tengo marcapasos"),
+    ("¿Me anotás que soy celíaca?", "soy celíaca"),
+    ("Estaría buenísimo que te acuerdes de que no tomo café.", "no tomo café"),
+    ("Le ruego que tenga en cuenta que soy alérgico a la penicilina.", "soy alérgico a la penicilina"),
+    ("Nota mental: odio los lunes.", "odio los lunes"),
+    ("Guardá mi número de socio: 40021.", "mi número de socio: 40021"),
+    (
+        "Recordá que tengo un hijo de 4 años, odio el ruido y mi cumpleaños es el 3 de mayo.",
+        "tengo un hijo de 4 años odio el ruido mi cumpleaños es el 3 de mayo",
+    ),
+    (
+        (
+            "Estoy armando un viaje a Japón con dos amigas.\n\nPor favor recordá que no como pescado "
+            "crudo.\n\n¿Qué ciudades vemos?"
+        ),
+        "no como pescado crudo",
+    ),
+    (
+        (
+            "Hoy fue un día largo, mi jefa cambió la fecha otra vez. En fin, recordá que los miércoles no "
+            "trabajo. ¿Me escribís una respuesta corta?"
+        ),
+        "los miércoles no trabajo",
+    ),
+    (
+        "Antes de empezar, ten en cuenta que soy principiante en Python. ¿Cómo abro un archivo?",
+        "soy principiante en Python",
+    ),
+    ("Gracias. Recordá que me mudo a Graz en mayo. Nada más por ahora.", "me mudo a Graz en mayo"),
+    ("Explicame qué es un plazo fijo. Acordate de que soy monotributista.", "soy monotributista"),
     ("Recordá que soy alérgica a los mariscos.", "soy alérgica a los mariscos"),
     ("Recuerda que vivo en Valparaíso.", "vivo en Valparaíso"),
     ("Recuerde que no como cerdo.", "no como cerdo"),
@@ -299,6 +389,15 @@ SPANISH = [
 ]
 
 NO_ENGLISH = [
+    "Remember that we are what we eat.",
+    "Remember, I'm only human.",
+    "Write an ad. Keep in mind my audience is teenagers.",
+    "Explain entropy; remember I'm in a hurry.",
+    "Write a blurb. Remember I don't want more than five lines.",
+    "Translate this to Spanish:\n\nDear Tom,\n\nRemember that I am allergic to nuts.\n\nLove, Ann",
+    "Here's the mail I got:\n\nHi all,\n\nplease keep in mind that we are closed on Monday.\n\nRegards, Eve",
+    "Ann: remember that I'm vegan\nBob: I know!\nWhat are they talking about?",
+    "This poem is by my aunt:\nRemember that I loved the sea,\nremember that I danced with thee.",
     "Do you remember that I am allergic to nuts?",
     "Can you remember my name?",
     "What do you remember about me?",
@@ -400,6 +499,10 @@ NO_ENGLISH = [
 ]
 
 NO_SPANISH = [
+    "Escribí un aviso. Tené en cuenta que mi audiencia son adolescentes.",
+    "Explicame la entropía, y recordá que tengo prisa.",
+    "Hacé un resumen. Recordá que no quiero más de cinco líneas.",
+    "Resumí este mail:\n\nHola a todos:\n\nRecuerden que el lunes estamos cerrados.\n\nSaludos, Eva",
     "¿Te acordás de que soy celíaca?",
     "¿Recuerdas que vivo en Lima?",
     "¿Qué recordás de mí?",
