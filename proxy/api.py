@@ -115,24 +115,25 @@ async def _of_no_response(call: Call, services: Services, name: str) -> None:
     asked of no response, `/v1/responses/compact`, passes to the upstream of its model."""
     incoming = await incoming_of(call, services)
     if name == "input_tokens":
-        counted: Answer | Upstream = await kept_responses.counted("responses", incoming, services)
+        await _counted(call, services, incoming, "responses")
     else:
-        counted = await kept_responses.addressee(incoming, services)
-    if isinstance(counted, Answer):
-        await call.answer(counted)
-    else:
-        await pass_through(call, services, incoming.body, counted)
+        await pass_through(call, services, incoming.body, await kept_responses.addressee(incoming, services))
 
 
 async def count_tokens(call: Call, services: Services) -> None:
     """Answers `/v1/messages/count_tokens`: the upstream's count where it has that API, else our own."""
     call.api = "messages"
     incoming = await incoming_of(call, services)
-    counted = await kept_responses.counted("messages", incoming, services)
+    await _counted(call, services, incoming, "messages")
+
+
+async def _counted(call: Call, services: Services, incoming: Incoming, api: ApiName) -> None:
+    counted = await kept_responses.counted(api, incoming, services)
     if isinstance(counted, Answer):
         await call.answer(counted)
     else:
-        await pass_through(call, services, incoming.body, counted)
+        upstream, body = counted
+        await pass_through(call, services, body, upstream)
 
 
 async def incoming_of(call: Call, services: Services) -> Incoming:
@@ -153,7 +154,10 @@ async def pass_through(
 ) -> None:
     """Forwards one request. No retries, since a streamed body can be sent only once. Nothing is decided about it, nor
     learnt: what it was is noticed as it passes, for the ledger. `read`: its body, where that has been read. `upstream`:
-    the one that is asked; None: the first."""
+    the one that is asked; None: the first, or of those that have the Messages API, if the client's is that."""
+    if call.path.startswith(f"{MESSAGES}/") or wire_headers.get(call.headers, "anthropic-version") is not None:
+        call.api = "messages"
+        upstream = upstream or services.router.speaking("messages")
     await _traced(call, services, route_of(call.method, call.path), _pass(call, services, read, upstream))
 
 
@@ -171,8 +175,13 @@ async def _pass(call: Call, services: Services, read: bytes | None, upstream: Up
     if body is None:
         call.watch.start()
     url = upstream.url(call.path.removeprefix("/v1"), call.query)
-    key_header, key = upstream.key_for("messages" if call.path.startswith("/v1/messages") else "chat")
-    headers = wire_headers.to_upstream(call.headers, authorization=key, managed=False, key_header=key_header)
+    key_header, key = upstream.key_for(call.api)
+    asked = call.headers
+    if call.api == "messages" and "messages" not in upstream.config.spoken:
+        asked = wire_headers.for_chat(asked)
+    headers = wire_headers.to_upstream(asked, authorization=key, managed=False, key_header=key_header)
+    if read is not None:  # it may not be the client's to the byte
+        headers = [each for each in headers if each[0] != "content-length"]
     if (trace := current()) is not None:
         headers = with_parent(headers, trace.parent)
     try:

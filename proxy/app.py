@@ -3,16 +3,16 @@ under Starlette's router: its request and response objects would buffer what mus
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from importlib.resources import files
 
 import msgspec
 from starlette.applications import Starlette
 from starlette.routing import Route
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Scope
 
 from proxy import page
 from proxy.admin import metrics
@@ -49,6 +49,7 @@ from proxy.pipeline import Services, desk_api, other_apis, sessions_api
 from proxy.pipeline.chat import handle
 from proxy.pipeline.context_api import ContextReader
 from proxy.services import build
+from proxy.storage.base import StorageError
 from proxy.types import Answer
 
 log = logging.getLogger(__name__)
@@ -70,9 +71,13 @@ def create_app(config: Config, worker: Worker | None = None, *, patience: float 
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        app.state.services = services = await build(
-            config, run_time=None if worker is None else worker.folder, patience=patience
-        )
+        try:
+            app.state.services = services = await build(
+                config, run_time=None if worker is None else worker.folder, patience=patience
+            )
+        except (StorageError, OSError) as error:
+            app.state.why = f"cannot start: {error}"  # a folder or a server: a traceback would hide it
+            raise
         siblings = metrics.siblings_of(services, worker)
         app.state.admin = Admin.of(services, siblings)
         app.state.contexts = ContextReader(services)
@@ -123,9 +128,28 @@ def create_app(config: Config, worker: Worker | None = None, *, patience: float 
         ],
         lifespan=lifespan,
     )
+    app.router.lifespan = partial(_told, app, app.router.lifespan)  # type: ignore[method-assign]
     # Paths that match no route at all (a line end in them) get our error shape, and not the router's answer.
     app.router.default = Endpoint(nothing_here)
     return app
+
+
+async def _told(
+    app: Starlette,
+    lifespan: Callable[[Scope, Receive, Send], Awaitable[None]],
+    scope: Scope,
+    receive: Receive,
+    send: Send,
+) -> None:
+    """Runs a lifespan. Where it cannot begin for a reason that its user can mend, that is told instead of a
+    traceback."""
+
+    async def say(message: AsgiMessage) -> None:
+        if message["type"] == "lifespan.startup.failed" and (why := getattr(app.state, "why", None)):
+            message = {**message, "message": why}
+        await send(message)
+
+    await lifespan(scope, receive, say)
 
 
 class Endpoint:

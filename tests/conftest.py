@@ -26,13 +26,38 @@ sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 # The exported embedding model takes ten seconds to make, so one serves every test, worker and run of the same code;
-# proxies under test find it as they would find a user's.
+# proxies under test find it as they would find a user's. Workers have it from the process that started them.
+_IS_WORKER = "PYTEST_XDIST_WORKER" in os.environ
 _CODE = hashlib.sha256(b"".join(Path(str(module.__file__)).read_bytes() for module in (export, exported)))
-_CACHE = Path(tempfile.gettempdir()) / f"olvido-tests-{os.getuid()}-{_CODE.hexdigest()[:12]}"
+_CACHE = (
+    Path(os.environ["XDG_CACHE_HOME"])
+    if _IS_WORKER
+    else Path(tempfile.gettempdir()) / f"olvido-tests-{os.getuid()}-{_CODE.hexdigest()[:12]}"
+)
 os.environ["XDG_CACHE_HOME"] = str(_CACHE)
 
+# What tests keep on a disk is gone with them, and most of what a database's test takes is to wait for the disk: it is
+# kept in memory where there is room (a whole run needs 2 GB). PostgreSQL's databases of all tests go there too.
+_IN_MEMORY = Path("/dev/shm")
+_ROOM = 6 * 2**30  # bytes
+
+
+def _has_room(folder: Path) -> bool:
+    try:
+        found, memory = os.statvfs(folder), Path("/proc/meminfo").read_text(encoding="ascii")
+    except OSError:
+        return False
+    unfit = os.ST_NOEXEC | os.ST_NODEV | os.ST_RDONLY  # programs are run there, and an image is made
+    available = int(memory.partition("MemAvailable:")[2].split()[0]) * 1024
+    return not found.f_flag & unfit and min(found.f_bavail * found.f_frsize, available) > _ROOM
+
+
+if not _IS_WORKER and "TMPDIR" not in os.environ and _has_room(_IN_MEMORY):
+    os.environ["TMPDIR"] = str(_IN_MEMORY)
+    tempfile.tempdir = None  # it is looked for again
+
 # Every client loads the certificates of all authorities, which takes it 25 ms, and nothing here speaks TLS: one of them
-# is enough.
+# is enough. A client that trusts no environment asks certifi.
 _AUTHORITY = _CACHE / "authority.pem"
 if not _AUTHORITY.exists():
     _CACHE.mkdir(parents=True, exist_ok=True)
@@ -41,6 +66,7 @@ if not _AUTHORITY.exists():
     half.write_text(first + end, encoding="utf-8")
     half.replace(_AUTHORITY)
 os.environ["SSL_CERT_FILE"] = str(_AUTHORITY)
+certifi.where = lambda: str(_AUTHORITY)
 
 
 def _export(model: str) -> Path:
@@ -73,6 +99,34 @@ gc.disable()
 def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("markexpr") == "not long":
         settings.load_profile("quick")
+
+
+# What takes longest, the longest first: begun at the end it would leave the other processes with nothing to do.
+LONGEST = (
+    "deploy/test_image.py",
+    "release/",
+    "files/test_interleavings.py",
+    "files/test_desk_interleavings.py",
+    "files/test_desk_syncing.py",
+    "e2e/test_prompts.py",
+    "demo/",
+    "docs/test_demonstration.py",
+    "golden/",
+    "grafana/test_burst.py",
+    "bench/test_command.py",
+    "e2e/test_workers.py",
+    "page/",
+    "e2e/",
+)
+
+
+def _place(item: pytest.Item) -> int:
+    below = item.path.relative_to(Path(__file__).parent).as_posix()
+    return next((place for place, begun in enumerate(LONGEST) if below.startswith(begun)), len(LONGEST))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=_place)
 
 
 def pytest_collection_finish() -> None:

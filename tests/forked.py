@@ -6,16 +6,21 @@ That command itself is what tests of several workers start, of the command line 
 
 import multiprocessing
 import os
+import secrets
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
 from proxy.cli import main
+from proxy.http import exchange
 
 PROCESSES = multiprocessing.get_context("forkserver")
-PROCESSES.set_forkserver_preload(["uvloop", "proxy.cli.serving", "proxy.server", "tests.curation.faults"])
+PROCESSES.set_forkserver_preload(
+    ["uvloop", "proxy.cli.serving", "proxy.server", "tests.curation.faults", "tests.files.desk_syncing_once"]
+)
 
 
 class Process(Protocol):
@@ -75,7 +80,31 @@ class Forked:
         self._process.kill()
 
 
+def run(work: Callable[..., object], *given: object, seconds: float = 60.0) -> subprocess.CompletedProcess[bytes]:
+    """Does `work`, a function of a module, in a process of its own; returns its end, and what it has printed. Raises
+    TimeoutExpired."""
+    with tempfile.TemporaryDirectory() as folder:
+        printed = Path(folder, "out"), Path(folder, "err")
+        for each in printed:
+            each.write_bytes(b"")
+        process = PROCESSES.Process(target=_captured, args=(work, given, *printed))
+        process.start()
+        process.join(seconds)
+        if process.exitcode is None:
+            process.kill()
+            raise subprocess.TimeoutExpired(str(work), seconds)
+        return subprocess.CompletedProcess([], process.exitcode, *(each.read_bytes() for each in printed))
+
+
+def _captured(work: Callable[..., object], given: Sequence[object], out: Path, err: Path) -> None:
+    for number, file in ((1, out), (2, err)):
+        with file.open("ab") as written:
+            os.dup2(written.fileno(), number)
+    work(*given)
+
+
 def _run(arguments: Sequence[str], log: Path, environ: Mapping[str, str], folder: Path) -> None:
+    exchange._PROCESS = secrets.token_hex(8)  # noqa: SLF001 (what a process draws when the module is imported)
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(environ)

@@ -61,12 +61,18 @@ class Native:
         await send({"type": "http.response.body", "body": body})
 
     def _answer(self, path: str, asked: Json, told: Json) -> tuple[int, bytes, bytes]:
+        if path in ("/v1/models", "/v1/messages/batches"):
+            return 200, b"application/json", b'{"data":[],"has_more":false}'
         if path == "/v1/messages/count_tokens":
             return 200, b"application/json", b'{"input_tokens":77}'
+        if asked.get("thread"):  # as the API answers whom it has none for
+            told_ = {"error_code": "thread_unsupported_request", "unsupported": ["thread"]}
+            error = {"type": "invalid_request_error", "message": "thread: unsupported", "details": told_}
+            return 400, b"application/json", json.dumps({"type": "error", "error": error}).encode()
         faults = self._faults(path, asked)
         if faults:
             self.faults += faults
-            error: Json = {"message": f"invalid: {faults[0]}", "type": "invalid_request_error"}
+            error = {"message": f"invalid: {faults[0]}", "type": "invalid_request_error"}
             whole = {"type": "error", "error": error} if path == "/v1/messages" else {"error": error}
             return 400, b"application/json", json.dumps(whole).encode()
         completion = self._completion(path, asked)
@@ -168,8 +174,8 @@ def _chunks(completion: Json) -> Iterator[Json]:
 
 
 @contextmanager
-def run_native(*, seals: bool = True) -> Iterator[Native]:
-    upstream = Native(seals=seals)
+def run_native(made: Native | None = None, *, seals: bool = True) -> Iterator[Native]:
+    upstream = made or Native(seals=seals)
     with run_app(upstream) as url:
         upstream.url = url
         yield upstream

@@ -2,10 +2,14 @@
 order of items and blocks, and of the events of an answer."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import pytest
 from hypothesis import strategies as st
+
+from proxy.errors import BadRequest
+from proxy.protocol import sse
 
 Json = Any
 
@@ -216,6 +220,20 @@ def misplaced_message_events(events: Sequence[Mapping[str, Json]]) -> list[str]:
             case _:
                 faults.append(f"{at}: {event['type']}")
     return faults + ([] if opened is None else ["an open block"])
+
+
+def refusal(parse: Callable[[bytes], object], body: bytes) -> tuple[type[BadRequest], str | None]:
+    """The error that a body is refused with, and the field that it names."""
+    with pytest.raises(BadRequest) as raised:
+        parse(body)
+    return type(raised.value), raised.value.param
+
+
+def fed(feed: Callable[[Json], bytes], completion: Json) -> bytes:
+    """The events that come of a completion as it streams, chunk by chunk."""
+    parser = sse.SseParser()
+    data = [event.data for raw in sse.as_sse(completion, include_usage=True) for event in parser.feed(raw)]
+    return b"".join(feed(json.loads(each)) for each in data if each is not None and each != sse.DONE_DATA)
 
 
 def events_of(stream: bytes) -> list[Json]:

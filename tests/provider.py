@@ -31,10 +31,10 @@ class Provider(Native):
         if path != "/v1/responses":
             return super()._answer(path, asked, told)
         previous = asked.get("previous_response_id")
-        if previous is not None and previous not in self.kept:
+        if previous is not None and str(previous) not in self.kept:
             return self._refuse(404, f"Previous response with id {previous!r} not found.")
         given = asked.get("input") or []
-        own = [{"type": "message", "role": "user", "content": given}] if isinstance(given, str) else given
+        own = given if isinstance(given, list) else [{"type": "message", "role": "user", "content": given}]
         whole = [*self.kept.get(previous, ()), *own]
         if fault := self._fault(whole):
             return fault

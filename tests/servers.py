@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import uvicorn
@@ -19,12 +19,44 @@ from proxy.config import Config
 from tests.scripted.server import listen, server
 
 
+class Prompt(uvicorn.Server):
+    """uvicorn, but for its looking ten times a second whether it is to end: hundreds of tests have a server of their
+    own, and would wait for that."""
+
+    _loop: asyncio.AbstractEventLoop | None = None
+    _end: asyncio.Event
+
+    async def main_loop(self) -> None:
+        """Returns when it is to end."""
+        await self.on_tick(0)
+        self._end, self._loop = asyncio.Event(), asyncio.get_running_loop()
+        if not self.should_exit:
+            await self._end.wait()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Ends at once if nobody is connected any more; else as uvicorn does."""
+        await asyncio.sleep(0)  # who has left by now is noticed
+        if self.server_state.connections or self.server_state.tasks:
+            await super().shutdown(sockets)
+            return
+        for listening in (*self.servers, *(sockets or ())):
+            listening.close()
+        await self.lifespan.shutdown()
+
+    def end(self) -> None:
+        """Says so, from any thread."""
+        self.should_exit = True
+        if self._loop is not None:
+            with suppress(RuntimeError):  # it has ended
+                self._loop.call_soon_threadsafe(self._end.set)
+
+
 @contextmanager
 def run_app(app: ASGIApp) -> Iterator[str]:
     """Serves `app` by uvicorn in a thread; gives its address, like `http://127.0.0.1:40001`, once it listens. For the
     OpenAI SDK, add `/v1`."""
     bound = listen()
-    with _running(server(app, graceful_seconds=1), bound):
+    with _running(server(app, graceful_seconds=1, kind=Prompt), bound):
         host, port = bound.getsockname()
         yield f"http://{host}:{port}"
 
@@ -33,7 +65,7 @@ def run_app(app: ASGIApp) -> Iterator[str]:
 def run_proxy(config: Config, app: ASGIApp | None = None) -> Iterator[str]:
     """Serves the proxy (or another `app`) as `olvido serve` does, in a thread; gives its address."""
     bound = proxy_server.listen(config)
-    with _running(proxy_server.server(config, app), bound):
+    with _running(proxy_server.server(config, app, kind=Prompt), bound):
         yield proxy_server.base_url(bound).removesuffix("/v1")
 
 
@@ -63,6 +95,7 @@ class Inside:
 
 @contextmanager
 def _running(running: uvicorn.Server, bound: socket.socket) -> Iterator[None]:
+    assert isinstance(running, Prompt)
     thread = threading.Thread(target=running.run, kwargs={"sockets": [bound]}, name="uvicorn", daemon=True)
     thread.start()
     try:
@@ -70,7 +103,7 @@ def _running(running: uvicorn.Server, bound: socket.socket) -> Iterator[None]:
         assert running.started, "the server died while starting"
         yield
     finally:
-        running.should_exit = True
+        running.end()
         thread.join(timeout=10)
         bound.close()
         assert not thread.is_alive(), "the server did not stop"

@@ -2,18 +2,21 @@
 
 import asyncio
 import socket
-from collections.abc import Iterator
-from contextlib import ExitStack
+from collections.abc import Iterator, MutableMapping
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
+from starlette.applications import Starlette
 
 from proxy.app import create_app
 from proxy.config import key_hash
+from proxy.config.redacting import redact
 from proxy.pipeline import Services
-from tests.builders import body, user
+from tests.builders import body, config, user
 from tests.proxied import KEY, Upstream, in_front_of, run_upstream, total
 from tests.servers import eventually, run_proxy
 
@@ -344,3 +347,39 @@ def test_with_own_keys_a_page_that_has_one_may_ask_by_any_name(guarded: Proxy) -
     answer = guarded.http.post(CHAT, content=ASKED, headers=headers)
     assert (answer.status_code, "access-control-allow-origin" in answer.headers) == (200, False)
     assert error(guarded.http.options(CHAT, headers={"origin": "https://evil.example"})) == (403, "foreign_origin")
+
+
+async def refusal(app: Starlette) -> str:
+    """What a server is told whose application cannot start."""
+    sent: list[dict[str, Any]] = []
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "lifespan.startup"}
+
+    async def send(message: MutableMapping[str, Any]) -> None:
+        sent.append(dict(message))
+
+    with suppress(Exception):
+        await app({"type": "lifespan", "app": app, "state": {}}, receive, send)
+    assert [message["type"] for message in sent] == ["lifespan.startup.failed"]
+    return str(sent[0]["message"])
+
+
+@pytest.mark.parametrize("below", ["", "storage"])
+async def test_a_folder_that_cannot_be_used_is_told_in_a_sentence(below: str, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    path = tmp_path / "file" / below
+    told = await refusal(create_app(config(storage={"path": path})))
+    assert told.startswith(f"cannot start: {path}")
+    assert "Traceback" not in told
+    assert redact(told) == told  # the name of the file does not make a secret of the reason
+
+
+async def test_a_failure_of_the_program_keeps_its_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise RuntimeError("a mistake of ours")
+
+    monkeypatch.setattr("proxy.app.build", broken)
+    told = await refusal(create_app(config()))
+    assert "Traceback" in told
+    assert "a mistake of ours" in told

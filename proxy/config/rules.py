@@ -139,6 +139,11 @@ def _a_database_has_a_url(config: Config) -> _Found:
         yield ("storage", "url"), f"is only used with `storage.kind: postgres`, which is {storage.kind} here"
 
 
+def _a_database_has_a_driver(config: Config) -> _Found:
+    if config.storage.kind == "postgres" and find_spec("psycopg") is None:
+        yield ("storage", "kind"), f"is postgres, which {_needs('cluster')}"
+
+
 def _embedding_key_has_a_use(config: Config) -> _Found:
     if config.embedding.base_url and config.embedding.model == "builtin":
         yield ("embedding", "model"), "must name a model of `embedding.base_url`; `builtin` runs here"
@@ -217,12 +222,16 @@ def _what_is_shared_has_a_place(config: Config) -> _Found:
             if key in shared.model_fields_set:
                 yield ("shared", key), "is said by `shared.url` already: set one of them"
     if find_spec("redis") is None or find_spec("hiredis") is None:
-        yield ("shared",), "needs the extra olvido[cluster]: pip install 'olvido[cluster]'"
+        yield ("shared",), _needs("cluster")
 
 
 def _traces_can_be_sent(config: Config) -> _Found:
     if config.observe.tracing is not None and not _has_otel():
-        yield ("observe", "tracing"), "needs the extra olvido[otel]: pip install 'olvido[otel]'"
+        yield ("observe", "tracing"), _needs("otel")
+
+
+def _needs(extra: str) -> str:
+    return f"needs the extra olvido[{extra}]: pip install 'olvido[{extra}]', in a checkout pip install -e '.[{extra}]'"
 
 
 def _has_otel() -> bool:
@@ -243,6 +252,7 @@ _RULES: tuple[Callable[[Config], _Found], ...] = (
     _facts_fade_in_order,
     _sums_fade_in_order,
     _a_database_has_a_url,
+    _a_database_has_a_driver,
     _embedding_key_has_a_use,
     _the_judge_can_be_asked,
     _the_model_of_memory_has_work,

@@ -15,7 +15,8 @@ watching.py     the watcher: sees what was saved and what was learnt, and syncs 
 diffs.py        the difference between two texts of MEMORY.md
 looking.py      a look at folders: whose they are, the last syncs of a file
 
-remembering.py  what happens to the memory of people, carried into their folders one piece of work after the other
+remembering.py  what happens to the memory of people, carried into their folders
+  folder_work.py  one piece of work after the other, in a thread
   journal.py      the daily log: what was decided, stated, asked to be remembered, and forgotten; what a model noted
   snapshots.py    the last messages of a conversation that has ended
   last_turns.py   what a snapshot is made of

@@ -2,43 +2,33 @@
 becomes a snapshot, what a model finds in it becomes lines of the log and the snapshot's name, what is forgotten leaves
 every file; and what only files have is brought back to be recalled.
 
-Work on one person's folder is done in its order, off the event loop, in one thread: a disk that hangs holds up nothing
-else. What fails is counted, and tried again where words would stay that must go. A process that is killed before they
-have gone finds them when it next looks at the folder: the database knows what was forgotten.
+What fails is tried again where words would stay that must go. A process that is killed before they have gone finds them
+when it next looks at the folder: the database knows what was forgotten.
 """
 
-import asyncio
 import logging
-from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from time import time
-from typing import TypeAlias, TypeVar
 
 from proxy.files import journal, recalling, scrubbing, snapshots
 from proxy.files.aside import ASIDE
 from proxy.files.folder import Folder
+from proxy.files.folder_work import DEADLINE, PAUSES, FolderWork
 from proxy.files.journal import Learnt
 from proxy.files.lines import decoded
 from proxy.files.scrubbing import Gone
 from proxy.lru import Lru
 from proxy.memory.watching import BesideTurns, Has, Said
 from proxy.storage.erasures import base_of
-from proxy.tasks import Attempts, Tasks
+from proxy.tasks import Tasks
 from proxy.types import ArchivedTurn, Fact
 from proxy.types.curation import Digest, MemoryEvent
 
-T = TypeVar("T")
-Work: TypeAlias = Callable[[Folder], T]
-
 log = logging.getLogger(__name__)
 
-DEADLINE = 10.0  # seconds of one piece of work
-WAITING = 256  # pieces of work of one folder; what is no forgetting is left out beyond
-PAUSES = (0.5, 2.0, 10.0)  # seconds until a forgetting that failed is tried again
 RECENT = 600.0  # seconds that a conversation may be on its way into a snapshot
 LATE = 60.0  # seconds that what a model has made may be on its way here, and tell in its words what was forgotten
 NAMED = 86_400.0  # seconds that a name waits for its snapshot
@@ -46,17 +36,6 @@ MOST_SCOPES = 5_000  # whose last forgettings are in memory
 MOST_NAMES = 5_000  # that wait for their snapshots
 MOST_READ = 2 * 2**20  # bytes of files that are read to be recalled
 MOST_CHECKED = 16 * 2**20  # the same, when a process looks at a folder for the first time
-
-
-class Overrun(Exception):
-    """Too much work on one folder is waiting."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Piece:
-    work: Work[object]
-    done: "asyncio.Future[object]"
-    pauses: tuple[float, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,15 +68,9 @@ class Remembering:
         pauses: tuple[float, ...] = PAUSES,
     ) -> None:
         """`said`: returns the last turns of a session."""
-        self._root = root
+        self.work = FolderWork(root, tasks, on_fail_open, deadline=deadline, pauses=pauses)
         self._said = said
-        self._tasks = tasks
-        self._on_fail_open = on_fail_open
         self._clock = clock
-        self._deadline = deadline
-        self._pauses = pauses
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="files")
-        self._waiting: dict[str, deque[_Piece]] = {}  # by scope; each is worked off by a task
         self._past: Lru[str, tuple[_Past, ...]] = Lru(MOST_SCOPES)
         self._checked: Lru[str, bool] = Lru(MOST_SCOPES)  # scopes all of whose files were looked at
         # By scope and mark of a session: what a model calls it, and when it has; for a snapshot that is not there yet.
@@ -108,45 +81,43 @@ class Remembering:
     def learnt(self, scope: str, facts: Sequence[Fact], before: Mapping[str, Fact], at: float) -> None:
         """Adds lines to the daily log."""
         if told := journal.events(Learnt(tuple(facts), before, at)):
-            self._put(scope, lambda folder: _locked(folder, lambda: journal.write(folder, told)))
+            self.work.put(scope, lambda folder: _locked(folder, lambda: journal.write(folder, told)))
 
     def forgotten(self, scope: str, ids: Collection[str], links: Collection[bytes], values: Collection[str]) -> None:
         """Takes the words out of every file, and adds a line to the daily log that has none."""
         at, gone = self._clock(), Gone(frozenset(ids), frozenset(links), frozenset(values))
         self._remember(scope, _Past(at, gone))
         told = journal.forgotten(sorted(ids), at, " ".join(sorted(values)))
-        self._put(scope, lambda folder: forget(folder, gone, told), must=True)
+        self.work.put(scope, lambda folder: forget(folder, gone, told), must=True)
 
     def wiped(self, scope: str, at: float, until: float) -> None:
         """Puts everything aside until then; it goes for good if that is now."""
         self._remember(scope, _Past(at, Gone(), is_wipe=True))
-        self._put(scope, lambda folder: _put_aside(folder, at, until), must=True)
+        self.work.put(scope, lambda folder: _put_aside(folder, at, until), must=True)
 
     def restored(self, scope: str, until: float) -> None:
         """Brings back what was put aside."""
         self._past.pop(scope, None)
-        self._put(scope, lambda folder: folder.bring_back(until), must=True)
+        self.work.put(scope, lambda folder: folder.bring_back(until), must=True)
 
     def tidy(self, scopes: Collection[str]) -> None:
         """Removes what was put aside, of these people, for good where its time has passed."""
         for scope in scopes:
-            self._put(scope, lambda folder: folder.prune(self._clock()), must=True)
+            self.work.put(scope, lambda folder: folder.prune(self._clock()), must=True)
 
     def erased(self, scope: str) -> None:
         """Leaves what waits for the folder of a person who was erased."""
         self._past.pop(scope, None)
         self._checked.pop(scope, None)
         self._uncall(scope)
-        waiting = self._waiting.get(scope)
-        while waiting is not None and len(waiting) > 1:  # the first is under way
-            _finish(waiting.pop(), is_done=False)
+        self.work.leave(scope)
 
     async def ended(self, scope: str, session: str, why: str) -> None:
         """Writes the snapshot of a conversation that has ended; returns when that is done, or has failed."""
         if base_of(scope) != scope:
             return
         turns = await self._said(scope, session)
-        if (piece := self._put(scope, lambda folder: self._snap(folder, scope, turns, session, why))) is not None:
+        if (piece := self.work.put(scope, lambda folder: self._snap(folder, scope, turns, session, why))) is not None:
             await piece.done
 
     def _snap(self, folder: Folder, scope: str, turns: Sequence[ArchivedTurn], session: str, why: str) -> None:
@@ -177,7 +148,7 @@ class Remembering:
                 _locked(folder, lambda: journal.write(folder, left))
 
         if told := journal.noted(events):
-            self._put(scope, tell)
+            self.work.put(scope, tell)
 
     def digested(self, scope: str, digest: Digest) -> None:
         """Writes a digest of a day or a week into the log of its last day."""
@@ -189,7 +160,7 @@ class Remembering:
                 _locked(folder, lambda: journal.retell(folder, event))
 
         if (event := journal.of_digest(digest)) is not None:
-            self._put(scope, partial(tell, event=event))
+            self.work.put(scope, partial(tell, event=event))
 
     def named(self, scope: str, session: str, slug: str) -> None:
         """Gives the snapshot of a session the name that a model has found, be it that it is there, or comes soon."""
@@ -201,7 +172,7 @@ class Remembering:
 
         if called and base_of(scope) == scope and not _is_late(self._past.get(scope, ()), at):
             self._called.put((scope, mark), (called, at))
-            self._put(scope, rename)
+            self.work.put(scope, rename)
 
     def _uncall(self, scope: str) -> None:
         """Leaves the names of a scope: they may tell what is forgotten."""
@@ -226,7 +197,7 @@ class Remembering:
                 turns = recalling.remembered(files, scope, has, now)
                 found.append((BesideTurns(tuple(turn for turn in turns if turn.at > wiped_at), stands), gone))
 
-        piece = self._put(scope, look, again=False)
+        piece = self.work.put(scope, look, again=False)
         if piece is None or await piece.done is None:
             return None
         if is_first:
@@ -236,80 +207,13 @@ class Remembering:
             return None
         (beside, gone), *_ = found
         if gone:
-            self._put(scope, lambda folder: forget(folder, gone, ()), must=True)
+            self.work.put(scope, lambda folder: forget(folder, gone, ()), must=True)
         return beside
-
-    # --- work on folders ----------------------------------------------------------------------------------------------
-
-    @property
-    def pending(self) -> int:
-        """The number of pieces of work that wait, or are under way."""
-        return sum(map(len, self._waiting.values()))
-
-    async def settled(self, scope: str) -> None:
-        """Returns when what has been put until now is done."""
-        if waiting := self._waiting.get(scope):
-            await waiting[-1].done
-
-    def close(self) -> None:
-        """Ends the thread, without waiting for a disk that hangs."""
-        self._thread.shutdown(wait=False, cancel_futures=True)
-
-    def _put(self, scope: str, work: Work[object], *, must: bool = False, again: bool = True) -> _Piece | None:
-        """`must`: it is done however much is waiting; `again`: it is tried again if it fails."""
-        if base_of(scope) != scope:
-            return None
-        waiting, pauses = self._waiting.get(scope), self._pauses if again else ()
-        if waiting is not None and len(waiting) >= WAITING and not must:
-            Attempts(self._on_fail_open).call("files", _overrun, fallback=None)
-            return None
-        piece = _Piece(work, asyncio.get_running_loop().create_future(), pauses)
-        if waiting is not None:
-            waiting.append(piece)
-        else:
-            waiting = self._waiting[scope] = deque((piece,))
-            self._tasks.spawn(self._work(scope, waiting), name="files")
-        return piece
-
-    async def _work(self, scope: str, waiting: deque[_Piece]) -> None:
-        folder = Folder(self._root, scope)
-        try:
-            while waiting:
-                is_done = await self._tried(folder, waiting[0])
-                _finish(waiting.popleft(), is_done=is_done)
-        finally:  # cancelled, perhaps
-            del self._waiting[scope]
-            for each in waiting:
-                _finish(each, is_done=False)
-
-    async def _tried(self, folder: Folder, piece: _Piece) -> bool:
-        for pause in (*piece.pauses, None):
-            attempts = Attempts(self._on_fail_open)
-            await attempts.run(
-                "files", self._in_thread(partial(piece.work, folder)), fallback=None, deadline=self._deadline
-            )
-            if not attempts.failed:
-                return True
-            if pause is not None:
-                await asyncio.sleep(pause)
-        return False
-
-    async def _in_thread(self, work: Callable[[], object]) -> None:
-        await asyncio.get_running_loop().run_in_executor(self._thread, work)
-
-
-def _finish(piece: _Piece, *, is_done: bool) -> None:
-    if not piece.done.done():
-        piece.done.set_result(is_done or None)
 
 
 def _is_late(past: Sequence[_Past], at: float) -> bool:
     """Tells whether what a model has made, and told at that time, may be of before something was forgotten."""
     return any(at - each.at <= LATE for each in past)
-
-
-def _overrun() -> None:
-    raise Overrun
 
 
 def _locked(folder: Folder, work: Callable[[], object]) -> None:

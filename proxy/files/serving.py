@@ -145,7 +145,7 @@ class Files:
 
     def close(self) -> None:
         """Ends the threads, without waiting for a disk that hangs."""
-        self._keeper.close()
+        self._keeper.work.close()
         self._executor.shutdown(wait=False, cancel_futures=True)
 
     # --- what happens to memory ---

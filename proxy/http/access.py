@@ -54,7 +54,7 @@ class Authenticator:
         credentials = _credentials(headers)
         if not self._keys.checks:
             return tenant_of("key", "\n".join(credentials), self._secret)
-        key = self._keys.find(credentials[0])
+        key = next((found for each in credentials if (found := self._keys.find(each)) is not None), None)
         if key is None:
             raise Unauthorized("Incorrect API key provided: it is none of those this proxy accepts.")
         self._keys.use(key)

@@ -23,6 +23,8 @@ Facts, from a user message to a prompt:
     clauses.py        clauses of a passage, and the model of where one begins
     predictions.py    the models of which clauses state a fact, about what, and which facts a question needs
     reading.py        one clause: is it kept
+    remember_orders.py  orders to remember, and what they have kept; remember_contents.py: a fact, a rule, or nothing
+    credentials.py    passwords, keys and numbers of cards, which are never kept
     extract.py        from a message to statements, one per fact
     signals.py        patterns of phrases that signal facts, and the analysis of a statement: holder, topic, values
     ending.py         models of whether a newer statement ends an older one, or one in between by a return

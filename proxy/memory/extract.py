@@ -1,22 +1,26 @@
 """Extraction of facts that a user message states about its author. Nothing is inferred.
 
 Only the author's own words are read (`own_words`), clause by clause (`clauses`). Models tell which clauses state
-something lasting, and about what (`reading`). One statement makes one fact: clauses are joined only
+something lasting, and about what (`reading`); what the user orders to be kept is, whatever they say
+(`remember_orders`), and a credential never (`credentials`). One statement makes one fact: clauses are joined only
 where the later one means nothing without the earlier.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import takewhile
+from itertools import chain, takewhile
 
 from proxy.language.phrases import expression
 from proxy.language.tables import union
 from proxy.language.words import STOP, fold
+from proxy.memory.credentials import has_credential
 from proxy.memory.forget_orders import is_mishap
 from proxy.memory.own_words import own_words
-from proxy.memory.reading import Read, read
+from proxy.memory.reading import Read, read, read_ordered
+from proxy.memory.remember_contents import weigh, without_to
+from proxy.memory.remember_orders import Ordered, orders
 from proxy.memory.shapes import EDGE, enclosed
 from proxy.memory.signals import (
     KIN,
@@ -49,14 +53,26 @@ def extract(*parts: str) -> tuple[Statement, ...]:
     # Whose words they are takes longest to tell: it is asked only where something would be kept if all of them were the
     # author's own. Most messages only ask.
     whole = {part: read(part) for part in parts if len(part) <= EDGE}
-    if not any(part not in whole or any(each.kept for each in whole[part]) or _is_of_parts(part) for part in parts):
+    if not any(
+        part not in whole or any(each.kept for each in whole[part]) or _is_of_parts(part) or orders(part)
+        for part in parts
+    ):
         return ()
     own = own_words(*parts)
     found: list[Statement] = []
+    given = frozenset(each.what for part in parts for each in orders(part[:EDGE]) if each.keeps)
     for passage in own.passages:
         reuse = not own.hands_over and passage in whole
-        found += _statements(passage, whole[passage] if reuse else read(passage, hands_over=own.hands_over))
-    return tuple(found[:STATEMENTS])
+        clauses = whole[passage] if reuse else read(passage, hands_over=own.hands_over)
+        found += _statements(passage, clauses, _given(passage, clauses, given))
+    return tuple(each for each in found[:STATEMENTS] if not has_credential(each.value))
+
+
+def ordered(*parts: str) -> tuple[Statement, ...]:
+    """Extracts those statements of a user message that it orders to be kept."""
+    whole = frozenset(each.what for part in parts for each in orders(part[:EDGE]) if each.keeps)
+    found = (_ordered(_given(passage, read(passage), whole)) for passage in own_words(*parts).passages)
+    return tuple(each for each in chain.from_iterable(found) if not has_credential(each.value))
 
 
 def stated(text: str) -> Statement | None:
@@ -72,11 +88,38 @@ def _is_of_parts(text: str) -> bool:
     return bool(enclosed(text)) or _CUT_QUESTION.search(text) is not None
 
 
-def _statements(passage: str, found: list[Read]) -> list[Statement]:
-    if not any(each.kept for each in found):
+def _statements(passage: str, found: list[Read], given: Sequence[Ordered]) -> list[Statement]:
+    if not given and not any(each.kept for each in found):
         return []
     # Behind something imagined all is imagined.
     found = list(takewhile(lambda each: not each.imagined, found))
+    return [*_ordered(given), *_stated(passage, [each for each in found if not _is_in(each, given)])]
+
+
+def _given(passage: str, found: Iterable[Read], whole: Collection[str]) -> tuple[Ordered, ...]:
+    """Returns the orders to remember that say what is to be kept, or that nothing is. `whole`: what the orders of the
+    whole message have kept; there it may belong to a role."""
+    imagined = next((each.clause.start for each in found if each.imagined), len(passage))
+    found_here = (each for each in orders(passage) if each.start < imagined and each.content != "open")
+    return tuple(each if each.what in whole else replace(each, content="nothing") for each in found_here)
+
+
+def _ordered(given: Iterable[Ordered]) -> Iterator[Statement]:
+    """Yields the statements that the user orders to be kept."""
+    for each in given:
+        if each.keeps:
+            is_rule = each.content == "rule"
+            what = without_to(each.what) if is_rule else each.what
+            yield from map(_statement, _runs_of_order(read_ordered(what, is_rule=is_rule)))
+
+
+def _is_in(each: Read, given: Iterable[Ordered]) -> bool:
+    """Tells whether a clause stands in one of the orders `given`, which are read by themselves."""
+    start, end = each.clause.start, each.clause.start + len(each.clause.text)
+    return any(start < order.end and order.start < end for order in given)
+
+
+def _stated(passage: str, found: list[Read]) -> list[Statement]:
     found = _without_vague(_without_supposed(_without_mishaps(found)))
     return [_statement(run) for run in _runs(_with_reminders(found), passage)]
 
@@ -210,6 +253,24 @@ def _is_told(each: Read) -> bool:
     """Tells whether a clause states something, rather than asks or orders it: "Had to push the wedding, it's 20
     September now"."""
     return each.guess.fact > _TOLD and not each.clause.asked and not each.doubted
+
+
+def _runs_of_order(found: Iterable[Read]) -> list[_Run]:
+    """Groups the clauses of what is to be kept into statements, up to where something else is asked for. One that says
+    nothing alone goes on from the one before."""
+    runs: list[_Run] = []
+    for each in takewhile(lambda each: each.kept, found):
+        begins = _beginning(each)
+        alone = _OF_ANOTHER.match(begins) or (_ALONE.match(begins) and not _IT.match(begins))
+        says = alone and weigh(each.clause.text[-len(begins) :], verb="keeps", has_that=True, has_task=True) in (
+            "fact",
+            "rule",
+        )
+        if runs and not says and len(runs[-1].text) + len(each.clause.text) <= LONGEST:
+            runs[-1] = replace(runs[-1], clauses=(*runs[-1].clauses, each))
+        else:
+            runs.append(_Run((each,)))
+    return runs
 
 
 def _announces(each: Read, after: Sequence[Read]) -> bool:

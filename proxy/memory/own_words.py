@@ -16,10 +16,11 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from itertools import groupby
+from itertools import groupby, pairwise
 
 from proxy.language.phrases import expression
 from proxy.language.tables import union
+from proxy.memory.remember_orders import orders
 from proxy.memory.shapes import EDGE, HANDOVER, TAKEN, opens_play, without_enclosed
 from proxy.memory.signals import KIN, folded
 from proxy.memory.voice import Piece, voices
@@ -143,13 +144,13 @@ def _own_words(text: str) -> Own:
     text = text[:EDGE]
     taken = without_enclosed(text, TAKEN)
     rest = taken.replace(TAKEN, " ")
-    found = voices(text)
+    others = attributed(_without_leads(taken))
+    found = _with_orders(text, voices(text), others)
     if (own_until := opens_play(rest)) is None and is_long:
         # Pasted text begins behind the first line, at the latest.
         own_until = text.find("\n") + 1 or EDGE + 1
     if own_until is not None:
         found = [(piece, likely if piece.end <= own_until else 0.0) for piece, likely in found]
-    others = attributed(taken)
     found = [part for piece, likely in found for part in _led_over(piece, likely, others)]
     least = min((likely for _, likely in found), default=1.0)
     if least >= HANDS_OVER_ASKED or (least >= HANDS_OVER and not speaks_of_text(rest)):
@@ -162,6 +163,44 @@ def speaks_of_text(text: str) -> bool:
     """Tells whether a message mentions a document, a story, somebody saying something, or work on words."""
     plainly = folded(text)
     return any(t.search(plainly) for t in (BEARERS, SPEAKS, WORKS, HANDOVER["works"], HANDOVER["fiction"]))
+
+
+def _without_leads(text: str) -> str:
+    """Replaces the colons of an order to remember: they lead on to the author's own words."""
+    for each in orders(text):
+        if each.keeps:
+            order = text[each.start : each.end].replace(":", ",")
+            text = f"{text[: each.start]}{order}{text[each.end :]}"
+    return text
+
+
+def _with_orders(
+    text: str, found: Sequence[tuple[Piece, float]], others: Sequence[Attributed]
+) -> list[tuple[Piece, float]]:
+    """Counts an order to remember as the author's, however unsure its own wording is: it is told to the assistant. Not
+    in a letter, nor behind another's words or a paragraph that points at them, nor in one that is another's beside
+    it."""
+    given = [each for each in orders(text) if each.keeps]
+    if not given or any(HANDOVER[name].search(folded(text)) for name in ("dear", "mail_head")):
+        return list(found)
+    opening = min((each.start for each in others), default=len(text))
+    paragraphs = [0, *(blank.end() for blank in _BLANK.finditer(text)), len(text)]
+
+    def is_ordered(piece: Piece) -> bool:
+        return any(each.start < piece.end and piece.start < each.end for each in given)
+
+    raised = list(found)
+    for start, end in pairwise(paragraphs):
+        if HANDOVER["points"].search(folded(text[:start])) is not None:
+            break
+        inside = [
+            (at, piece, likely) for at, (piece, likely) in enumerate(found) if start <= piece.start < min(end, opening)
+        ]
+        if all(likely >= HANDS_OVER for _, piece, likely in inside if not (piece.is_enclosed or is_ordered(piece))):
+            for at, piece, _ in inside:
+                if is_ordered(piece) and not piece.is_enclosed:
+                    raised[at] = piece, 1.0
+    return raised
 
 
 def _led_over(piece: Piece, likely: float, others: Sequence[Attributed]) -> Iterator[tuple[Piece, float]]:

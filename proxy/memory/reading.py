@@ -8,7 +8,7 @@ question, a supposition or a report of the other side is never kept.
 import re
 from collections.abc import Callable
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
 from proxy.language.phrases import expression
@@ -16,7 +16,8 @@ from proxy.language.tables import union
 from proxy.language.words import STOP, plain
 from proxy.memory.clauses import Clause, split
 from proxy.memory.forget_orders import is_about_forgetting, says_something
-from proxy.memory.predictions import Guess, guess, signs
+from proxy.memory.predictions import Guess, about, guess, signs
+from proxy.memory.remember_contents import is_by_user
 from proxy.memory.shapes import HANDOVER
 from proxy.memory.signals import SIGNALS, WORD, Analysis, Signals, Slot, analyse, folded, spoken_in, without_signal
 from proxy.types.memory import Language
@@ -31,6 +32,7 @@ SURE = 0.8  # where it looks like an order
 TUCKED = 0.7  # where it is part of a question
 NOBODY = 0.97  # beside handed-over text, where it names no holder
 _LEAST_WORDS = 2  # of a statement
+_INSTRUCTION = "instruction"  # the topic
 
 _find = partial(expression, union("statements"))
 
@@ -39,6 +41,7 @@ _FIRST = _find(" {first} ")
 _STATES = _find(" {states} (?!not |no )[a-z]")
 # A Spanish sentence that begins with its verb, in the first person.
 _VERB = _find(r"(?:{before_verb}\s)*\w{2,}{first_verbs}\b")
+_JOINED = _find(r"\W*(?:{conjunctions}\b\W*)+")
 _REASON = _find(r"^\W*(?:{reasons}|{purposes})\b")
 _BACK = _find(r"\b{back}")
 _PROPOSES = _find(r"{proposes}\b")
@@ -147,6 +150,12 @@ class Read:
         return self._shows("keeps")
 
     @property
+    def asks_for_work(self) -> bool:
+        """Tells whether it looks like a question or an order for the task at hand."""
+        asks, task = self.signals.asks.match(self._core), self.signals.task.match(self._core)
+        return bool(asks or task or HANDOVER["orders"].match(self._plainly))
+
+    @property
     def slot(self) -> str:
         """Returns the key of its slot of the tables of signals; "" if none."""
         return self._attribute.key if self._attribute else ""
@@ -186,7 +195,7 @@ class Read:
 
     @property
     def _is_instruction(self) -> bool:
-        return self.guess.about == "instruction" and not self._shows("remember") and self._attribute is None
+        return self.guess.about == _INSTRUCTION and not self._shows("remember") and self._attribute is None
 
     @cached_property
     def _orders(self) -> bool:
@@ -230,8 +239,7 @@ class Read:
     def _least_by_signs(self) -> float:
         if self._shows("remember") or self._orders or (self._attribute is not None and self._is_of_user):
             return SIGNED
-        signals = self.signals
-        if signals.asks.match(self._core) or signals.task.match(self._core) or HANDOVER["orders"].match(self._plainly):
+        if self.asks_for_work:
             return SURE
         if self._is_of_user and (self.said.changes or self.said.ends):
             return CHANGED
@@ -258,6 +266,40 @@ def read(passage: str, *, hands_over: bool = False) -> list[Read]:
         )
         for at, clause in enumerate(clauses)
     ]
+
+
+def read_ordered(said: str, *, is_rule: bool) -> list[Read]:
+    """Returns the clauses of what the user orders to be kept, whatever the models say of them. What asks or orders
+    something else, behind the first, is none of it. `is_rule`: it is an instruction for every answer."""
+    spoken = spoken_in(said)
+    clauses = split(said)
+    texts = [clause.text for clause in clauses]
+    found = []
+    for at, clause in enumerate(clauses):
+        each = Read(clause, partial(guess, texts, at, spoken), spoken, hands_over=False, is_first=at == 0)
+        asks_more = clause.asked or (_goes_to_work(each) and not (is_rule or is_by_user(clause.text)))
+        given = at == 0 or not asks_more
+        topic = Guess(each.guess.fact, partial(_topic, clause.text, spoken, is_rule=is_rule))
+        made = each.but(kept=given, explicit=True, doubted=False, imagined=False, standing=is_rule)
+        vars(made)["guess"] = topic
+        found.append(made)
+    return found
+
+
+def _goes_to_work(each: Read) -> bool:
+    """Tells whether a clause asks for work behind its conjunction: "so suggest a name"."""
+    joined = _JOINED.match(folded(each.clause.text))
+    text = each.clause.text[joined.end() :] if joined else each.clause.text
+    return Read(
+        replace(each.clause, text=text), each.predicted, each.spoken, hands_over=False, is_first=True
+    ).asks_for_work
+
+
+def _topic(text: str, spoken: Language, *, is_rule: bool) -> str:
+    """Returns the likeliest topic of a clause of which it is known whether it is an instruction."""
+    if is_rule:
+        return _INSTRUCTION
+    return next(name for name, _ in about(text, spoken) if name != _INSTRUCTION)
 
 
 def may_state(clause: Clause, *, is_first: bool) -> bool:

@@ -63,13 +63,15 @@ def _page(asked: dict[str, list[str]]) -> keeping.Page:
     return keeping.Page(int(limit), asked.get("order", ["desc"])[-1] == "asc", asked.get("after", [""])[-1])
 
 
-async def counted(api: ApiName, incoming: Incoming, services: Services) -> Answer | Upstream:
-    """Returns an answer with the tokens of a request, or the upstream that counts them itself."""
+async def counted(api: ApiName, incoming: Incoming, services: Services) -> Answer | tuple[Upstream, bytes]:
+    """Returns an answer with the tokens of a request; or the upstream that counts them itself, and the body that it
+    gets: the client's, under the upstream's own name of the model."""
     offload = Offload(services.executor, len(incoming.body))
     request = await offload(lambda: apis.APIS[api].parse(incoming.body))
     upstream = services.router.route(request.model).upstream
     if apis.has_native(request.origin, upstream.config.spoken):
-        return upstream
+        alias = upstream.config.aliases.get(request.model)
+        return upstream, await offload(lambda: apis.native_body(request, None, alias)) or incoming.body
     tokens = await services.counter.once(request, services.executor)
     kind = {"object": "response.input_tokens"} if api == "responses" else {}
     return Answer(200, _JSON, _encode({**kind, "input_tokens": tokens}))

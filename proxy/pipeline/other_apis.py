@@ -16,11 +16,13 @@ from typing import Any
 import msgspec
 
 from proxy.conversation import identify
+from proxy.errors import InvalidJson
 from proxy.pipeline import Services, response_chains, telling
 from proxy.pipeline.chat import handle
 from proxy.pipeline.response_chains import Chains
 from proxy.protocol import apis, sse
 from proxy.protocol import headers as wire_headers
+from proxy.protocol.chat import ChatCompletionRequest
 from proxy.protocol.messages import output as message_output
 from proxy.protocol.messages import request as message_request
 from proxy.protocol.messages.events import MessageEvents
@@ -43,9 +45,9 @@ Keep = Callable[[dict[str, Any]], Awaitable[None]]
 async def responses(incoming: Incoming, services: Services) -> Answer:
     """Answers one request to `/v1/responses`. Raises OlvidoError for requests that we refuse ourselves."""
     offload = Offload(services.executor, len(incoming.body))
-    request = await offload(lambda: response_request.parse(incoming.body))
+    request = await _parsed(incoming, services, offload)
     given = response_request.origin_of(request).given
-    is_native = apis.has_native(request.origin, services.router.route(request.model).upstream.config.spoken)
+    is_native = _is_native(request, services)
     directives = wire_headers.read_directives(incoming.headers)
     scope = identify.scope_of(incoming, request, directives)
     chains = Chains(services, scope, incoming.received_at, offload)
@@ -66,6 +68,22 @@ async def responses(incoming: Incoming, services: Services) -> Answer:
         incoming.request_id.removeprefix("req_"), whole.model, incoming.received_at, origin, _sent_tokens(answer)
     )
     return await telling.told(answer, whole, _ResponseWriter(frame, keep))
+
+
+async def _parsed(incoming: Incoming, services: Services, offload: Offload) -> ChatCompletionRequest:
+    """Returns a request as read; one that only a lenient parser reads passes as it came, to an upstream that has the
+    API."""
+    try:
+        return await offload(lambda: response_request.parse(incoming.body))
+    except InvalidJson:
+        loose = await offload(lambda: response_request.glimpsed(incoming.body))
+        if loose is None or not _is_native(loose, services):
+            raise
+        return loose
+
+
+def _is_native(request: ChatCompletionRequest, services: Services) -> bool:
+    return apis.has_native(request.origin, services.router.route(request.model).upstream.config.spoken)
 
 
 def _sent_tokens(answer: Answer) -> int:
@@ -89,8 +107,13 @@ async def _kept_as_it_is(answer: Answer, keep: Keep) -> Answer:
 async def messages(incoming: Incoming, services: Services) -> Answer:
     """Answers one request to `/v1/messages`. Raises OlvidoError for requests that we refuse ourselves."""
     offload = Offload(services.executor, len(incoming.body))
-    parse = apis.APIS["messages"].parse
-    request = await offload(lambda: parse(incoming.body))
+    try:
+        request = await offload(lambda: message_request.parse(incoming.body))
+    except InvalidJson:
+        loose = await offload(lambda: message_request.glimpsed(incoming.body))
+        if loose is None or "messages" not in services.router.route(loose.model).upstream.config.spoken:
+            raise
+        request = loose
     answer = await handle(incoming, services, lambda _: request)
     if answer.api == "messages":
         return answer

@@ -3,6 +3,7 @@ completions are here; `responses/` and `messages/` are adapters of two other API
 
 apis.py        the table of APIs: what an upstream gets of a request in another one, and how its answer is read
 origin.py      the request of another API behind a neutral one
+fitting.py     its messages, as an upstream of chat completions takes them
 
 chat.py        the neutral request, read from a chat completion's body; its canonical form; its history as a hash chain
 message.py     the neutral message; changed messages: a block before or behind, shorter texts, another content

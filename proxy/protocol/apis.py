@@ -15,8 +15,8 @@ import msgspec
 from proxy.errors import OlvidoError
 from proxy.protocol import sse
 from proxy.protocol.accumulate import Accumulator
-from proxy.protocol.chat import INSTRUCTIONS, ChatCompletionRequest
-from proxy.protocol.message import instruction
+from proxy.protocol.chat import ChatCompletionRequest
+from proxy.protocol.fitting import fitted
 from proxy.protocol.messages import output as messages_output
 from proxy.protocol.messages import request as messages_request
 from proxy.protocol.messages.blocks import has_broken_seal
@@ -154,14 +154,14 @@ def told_error(api: ApiName, answer: Answer, request_id: str) -> Answer:
     return messages_output.told_error(answer, request_id) if api == "messages" else answer
 
 
-def error_event(api: ApiName, error: OlvidoError) -> bytes:
-    """Returns the event by which a stream of an API says that it has broken off."""
+def error_event(api: ApiName, error: OlvidoError, number: int = 0) -> bytes:
+    """Returns the event by which a stream of an API says that it has broken off. `number`: of events before it."""
     if api == "messages":
         told = messages_output.error_of(error.status, error.message, "")
         return b"event: error\ndata: %s\n\n" % _encode(told)
     if api == "responses":
-        told = {"type": "error", "code": error.code, "message": error.message, "param": None, "sequence_number": 0}
-        return b"event: error\ndata: %s\n\n" % _encode(told)
+        told = {"type": "error", "code": error.code, "message": error.message, "param": None}
+        return b"event: error\ndata: %s\n\n" % _encode({**told, "sequence_number": number})
     return sse.error_event(error.body())
 
 
@@ -209,14 +209,10 @@ def chat_body(
     ask_usage: bool,
     dialect: str,
 ) -> bytes:
-    """Returns the body of a chat completion for a request that came in another API. Instructions stand in one message,
-    which every upstream takes."""
-    said = list(request.messages if messages is None else messages)
-    leading = next((at for at, each in enumerate(said) if each.role not in INSTRUCTIONS), len(said))
-    if leading > 1:
-        said[:leading] = [instruction("\n\n".join(each.text for each in said[:leading]))]
-    if dialect != "openai":  # nobody else knows a developer
-        said = [instruction(each.text) if each.role == "developer" else each for each in said]
+    """Returns the body of a chat completion for a request that came in another API, as the upstream's dialect takes it
+    (fitting.py)."""
+    continues = request.origin is not None and request.origin.api == "messages"
+    said = fitted(request.messages if messages is None else messages, dialect, continues=continues)
     renamed = _MAX_TOKENS if dialect == "openai" else {}
     body = with_changes(request, messages=said, tools=tools, model=model, ask_usage=ask_usage, renamed=renamed)
     return without(body, _LABELS if ask_usage else (*_LABELS, "stream_options"))

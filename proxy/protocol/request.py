@@ -157,13 +157,14 @@ def unstreamed(request: ChatRequest) -> ChatRequest:
     )
 
 
-def glimpse(body: bytes) -> ChatRequest | None:
+def glimpse(body: bytes, conversation: str = "messages") -> ChatCompletionRequest | None:
     """Parses a body that `parse` refuses, leniently and without its messages; None if it is not JSON to any parser, or
-    no request for a completion. No text in it has lone surrogates, which nothing here could encode."""
+    no request for a completion. No text in it has lone surrogates, which nothing here could encode. `conversation`: the
+    field that holds it."""
     try:
         # Numbers are not looked at: one of thousands of digits would be refused.
         top = json.loads(body.decode("utf-8-sig"), parse_int=_number, parse_float=_number, parse_constant=_number)
-        if not isinstance(top, dict) or not _has_messages(top.get("messages")):
+        if not isinstance(top, dict) or not _has_messages(top.get(conversation), or_text=conversation == "input"):
             return None
         fields = {name: _encodable(top[name]) for name in _GLIMPSED if name in top}
     except (ValueError, RecursionError):
@@ -178,8 +179,8 @@ def _number(digits: str) -> float:  # noqa: ARG001 (what json calls)
     return 0.0
 
 
-def _has_messages(messages: Any) -> bool:
-    return (
+def _has_messages(messages: Any, *, or_text: bool) -> bool:
+    return (or_text and isinstance(messages, str)) or (
         isinstance(messages, list)
         and 0 < len(messages) <= MAX_MESSAGES
         and all(isinstance(message, dict) for message in messages)

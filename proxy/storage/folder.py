@@ -58,7 +58,7 @@ def tenant_secret(folder: Path) -> bytes:
             _create(path)
             return _read(path)
     except OSError as error:
-        raise SecretUnsafe(f"{path}: {error.strerror}") from error
+        raise SecretUnsafe(f"{path} cannot be used: {error.strerror}") from error
 
 
 def kept_secret(folder: Path, secret: bytes | None = None) -> bytes | None:
@@ -74,7 +74,7 @@ def kept_secret(folder: Path, secret: bytes | None = None) -> bytes | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise SecretUnsafe(f"{path}: {error.strerror}") from error
+        raise SecretUnsafe(f"{path} cannot be used: {error.strerror}") from error
 
 
 def _replace(path: Path, secret: bytes) -> None:

@@ -101,7 +101,7 @@ class Relay:
         self._metrics.of(self._metrics.upstream_errors, self._reply.upstream.name, "cut").inc()
         self.finish("upstream_broken")
         if self._events:
-            yield error_event(self.api, error)
+            yield error_event(self.api, error, self._reader.passed if self._reader is not None else 0)
         raise error
 
     def finish(self, outcome: Outcome, whole: bytes | None = None) -> None:
@@ -149,6 +149,7 @@ class EventReader:
         self._on_fail_open = on_fail_open
         self._reading = True
         self._ended_inside = False
+        self.passed = 0  # events with data
         self._unread: list[bytes] = []  # data of events that have passed
         self._unread_bytes = 0
 
@@ -183,6 +184,7 @@ class EventReader:
         for event in events:
             data = event.data
             if data is not None:
+                self.passed += 1
                 self._unread.append(data)
                 self._unread_bytes += len(data)
                 if self._strip_usage and b'"usage"' in data and self._catch_up():

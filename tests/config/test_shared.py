@@ -124,4 +124,7 @@ def test_without_the_client_library_it_says_which_extra_is_missing(
 
     monkeypatch.setattr("proxy.config.rules.find_spec", nothing)
     assert "pip install 'olvido[cluster]'" in refused(loaded, "shared: {host: h}")
+    told = refused(loaded, "storage: {kind: postgres, url: '${DB}'}", DB="postgresql://h/olvido")
+    assert "storage.kind: is postgres, which needs the extra olvido[cluster]" in told
+    assert "in a checkout pip install -e '.[cluster]'" in told
     assert loaded("").shared is None

@@ -52,6 +52,21 @@ async function vercel() {
   return [told(whole.steps), told(await stream.steps), parts];
 }
 
+// Its default lets the provider store responses: what was said before is named by its items' ids.
+async function stored() {
+  const model = createOpenAI({ baseURL: `${base}/v1`, apiKey })("m");
+  const look = tool({ inputSchema: jsonSchema(PARAMETERS), execute: () => "a cat" });
+  const messages = [];
+  const texts = [];
+  for (const content of [QUESTION, "And then?", "And after that?"]) {
+    messages.push({ role: "user", content });
+    const told = await generateText({ model, tools: { look }, stopWhen: isStepCount(4), maxRetries: 0, messages });
+    messages.push(...told.response.messages);
+    texts.push(told.text);
+  }
+  return texts;
+}
+
 async function langchain() {
   const model = new ChatOpenAI({ model: "m", apiKey, useResponsesApi: true, maxRetries: 0, configuration: { baseURL: `${base}/v1` } });
   const bound = model.bindTools([{ type: "function", function: { name: "look", description: "Looks", parameters: PARAMETERS } }]);
@@ -62,5 +77,5 @@ async function langchain() {
 }
 
 const seen = {};
-for (const [name, ask] of Object.entries({ openai, anthropic, vercel, langchain })) seen[name] = await ask();
+for (const [name, ask] of Object.entries({ openai, anthropic, vercel, stored, langchain })) seen[name] = await ask();
 console.log(JSON.stringify(seen));

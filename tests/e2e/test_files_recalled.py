@@ -80,10 +80,10 @@ async def test_a_question_about_a_snapshot_gets_its_words_until_they_are_forgott
         await proxied.ask(services, body(*LONG, user(f"{QUESTION} Tell me.")), headers=ANA)
         (sent,) = upstream.bodies()
         assert b"Marigold" not in sent
-        await keeper.settled(scope)
+        await keeper.work.settled(scope)
         assert all(b"Marigold" not in (folder.read(name) or b"") for name in folder.every())
 
         await proxied.ask(services, body(*LONG, user(QUESTION)), headers=(("x-olvido-user", "bob"),))
         (sent,) = upstream.bodies()
         assert b"Marigold" not in sent
-        keeper.close()
+        keeper.work.close()

@@ -117,7 +117,67 @@ def messages(base: str) -> Json:
     return [dumped(first), events, last.model_dump(mode="json", warnings="none")]
 
 
-WAYS: dict[str, Callable[[str], Json]] = {"responses": responses, "messages": messages}
+class Trip(BaseModel):
+    city: str
+
+
+def seen(work: Callable[[], Json]) -> Json:
+    """What it returns, or how it fails."""
+    try:
+        return work()
+    except (anthropic.APIStatusError, ValueError) as error:
+        return [type(error).__name__, getattr(error, "status_code", None)]
+
+
+def messages_otherwise(base: str) -> Json:
+    """Messages in all the ways of the SDK: beta, structured, with its tool runner, and its other routes."""
+    client = anthropic.Anthropic(base_url=base, api_key="sk-a", max_retries=0)
+    asked: Json = {"model": "m", "max_tokens": 100, "messages": [{"role": "user", "content": "What is it?"}]}
+
+    def runner() -> Json:
+        return [dumped(message) for message in client.beta.messages.tool_runner(tools=[look], **asked)]
+
+    def streamed() -> Json:
+        told: list[Json] = []
+        for stream in client.beta.messages.tool_runner(tools=[look], stream=True, **asked):
+            told.append([event.type for event in stream])
+            told.append(stream.get_final_message().model_dump(mode="json", warnings="none"))
+        return told
+
+    thinks: Json = {"thinking": {"type": "enabled", "budget_tokens": 1_024}, "system": [{"type": "text", "text": "x"}]}
+    with client.messages.stream(**asked, **thinks) as stream:
+        text = "".join(stream.text_stream)
+    bearer = anthropic.Anthropic(base_url=base, auth_token="sk-a", max_retries=0)
+    return {
+        "beta": dumped(client.beta.messages.create(betas=["context-1m-2025-08-07"], **asked)),
+        "parsed": seen(lambda: client.messages.parse(output_format=Trip, **asked).parsed_output),
+        "parsed, beta": seen(lambda: client.beta.messages.parse(output_format=Trip, **asked).parsed_output),
+        "runner": runner(),
+        "runner, streamed": streamed(),
+        "text": text,
+        "events": [event.type for event in client.messages.create(stream=True, **asked)],
+        "bearer": dumped(bearer.messages.create(**asked)),
+        "models": [model.id for model in client.models.list()],
+        "count": type(client.messages.count_tokens(messages=asked["messages"], model="m").input_tokens).__name__,
+        "more": dumped(client.messages.create(extra_body={"top_k": 3}, extra_headers={"x-mine": "1"}, **asked)),
+    }
+
+
+@anthropic.beta_tool
+def look(q: str) -> str:
+    """Looks.
+
+    Args:
+        q: what to look for
+    """
+    return f"a cat in {q}"
+
+
+WAYS: dict[str, Callable[[str], Json]] = {
+    "responses": responses,
+    "messages": messages,
+    "messages otherwise": messages_otherwise,
+}
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -141,10 +201,6 @@ def test_a_chain_goes_on_where_the_upstream_has_none(native: Native) -> None:
     assert second["previous_response_id"] == first["id"]
     sent = native.bodies("/v1/chat/completions")[-1]["messages"]
     assert [said["content"] for said in sent] == ["One", ANSWER, "Two"]
-
-
-class Trip(BaseModel):
-    city: str
 
 
 def test_structured_output_is_asked_for(native: Native) -> None:

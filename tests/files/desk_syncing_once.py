@@ -1,10 +1,9 @@
-"""A process that syncs the documents of one person with a real database, and is killed at a step:
-`python -m tests.files.desk_syncing_once ROOT DATABASE STEP`. Prints the names of its steps, as it comes to them."""
+"""A sync of the documents of one person with a real database, as a process of its own does it, which is killed at a
+step. Prints the names of its steps, as it comes to them."""
 
 import asyncio
 import os
 import signal
-import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -65,5 +64,6 @@ def killed_after(left: int) -> Callable[[str], None]:
     return step
 
 
-if __name__ == "__main__":
-    asyncio.run(sync(Path(sys.argv[1]), Path(sys.argv[2]), killed_after(int(sys.argv[3]))))
+def once(root: Path, folder: Path, left: int) -> None:
+    """Syncs in this process, and kills it after `left` steps."""
+    asyncio.run(sync(root, folder, killed_after(left)))

@@ -4,8 +4,6 @@ sync on the way."""
 import asyncio
 import os
 import shutil
-import subprocess
-import sys
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -25,7 +23,8 @@ from proxy.storage.sqlite.database import Database
 from proxy.storage.sqlite.desk import SqliteDesks
 from proxy.tasks import Tasks
 from proxy.types.desk import Document, Edit, TapeLine
-from tests.files.desk_syncing_once import LIMITS, RULES, sync, syncs
+from tests import forked
+from tests.files.desk_syncing_once import LIMITS, RULES, once, sync, syncs
 from tests.files.syncing_once import SCOPE
 
 NOTES, PLAN = "agent_notes.md", "plan.md"
@@ -523,19 +522,12 @@ async def test_kill_9_at_any_step_loses_nothing_and_does_nothing_twice(
     for step in range(100):
         again = tmp_path / f"at-{step}"
         shutil.copytree(begun, again)
-        run = await asyncio.to_thread(killed_after, again, step)
+        run = await asyncio.to_thread(forked.run, once, again / "memory", again, step)
         assert run.stderr == b""
         assert await outcome(again) == expected, run.stdout.decode().split()[-3:]
         if run.returncode == 0:
             break
     assert step > 5
-
-
-def killed_after(folder: Path, step: int) -> subprocess.CompletedProcess[bytes]:
-    """A process that syncs, and is killed there."""
-    places = (str(folder / "memory"), str(folder), str(step))
-    command = [sys.executable, "-m", "tests.files.desk_syncing_once", *places]
-    return subprocess.run(command, capture_output=True, check=False)
 
 
 async def outcome(folder: Path) -> tuple[object, ...]:

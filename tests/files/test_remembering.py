@@ -1,7 +1,6 @@
 """A person's folder keeps up with their memory: learnt, ended, forgotten, wiped, restored; one after the other, off the
 event loop, and never at the cost of an answer."""
 
-import threading
 from collections.abc import AsyncIterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
@@ -17,7 +16,7 @@ from proxy.files.journal import Learnt
 from proxy.files.last_turns import last_turns
 from proxy.files.lines import decoded
 from proxy.files.names import long_code
-from proxy.files.remembering import LATE, NAMED, WAITING, Remembering, forget
+from proxy.files.remembering import LATE, NAMED, Remembering, forget
 from proxy.files.scrubbing import Gone
 from proxy.memory.commands import Order, mark
 from proxy.memory.library import Library
@@ -75,7 +74,7 @@ class House:
         return "\n".join(path.read_text("utf-8") for path in sorted(self.folder.path.rglob("*")) if path.is_file())
 
     async def settled(self) -> None:
-        await self.keeper.settled(WHO)
+        await self.keeper.work.settled(WHO)
 
 
 @pytest.fixture
@@ -83,7 +82,7 @@ async def house(tmp_path: Path) -> AsyncIterator[House]:
     opened = House(tmp_path / "files")
     yield opened
     await opened.tasks.drain(5.0)
-    opened.keeper.close()
+    opened.keeper.work.close()
 
 
 @pytest.mark.note("Extender/1")
@@ -249,7 +248,7 @@ async def test_a_single_conversation_has_no_folder(house: House) -> None:
     house.keeper.wiped(scope, NOON, NOON)
     await house.keeper.ended(scope, "s-1", "idle")
     assert await house.keeper.beside(scope, b"", nothing, nothing) is None
-    assert house.keeper.pending == 0
+    assert house.keeper.work.pending == 0
     assert not house.root.exists()
 
 
@@ -410,22 +409,9 @@ async def test_a_forgetting_that_fails_is_tried_again(house: House) -> None:
     keeper.forgotten(WHO, [TEA.id], [], [TEA.value])
     await until(lambda: bool(house.failed))
     log.write_bytes(text)
-    await keeper.settled(WHO)
+    await keeper.work.settled(WHO)
     assert "tea" not in house.text()
     assert {reason for _, reason in house.failed} == {"Unusable"}
-
-
-@pytest.mark.note("Gotchas/3")
-async def test_a_disk_that_hangs_is_given_up_and_work_beyond_a_bound_is_left_out(tmp_path: Path) -> None:
-    house, gate = House(tmp_path, deadline=0.01), threading.Event()
-    house.keeper._put(WHO, lambda _folder: gate.wait(5.0))  # noqa: SLF001 (a disk that hangs)
-    for _ in range(WAITING + 1):
-        house.keeper.learnt(WHO, [TEA], {}, NOON)
-    assert ("files", "Overrun") in house.failed
-    await until(lambda: ("files", "deadline") in house.failed)
-    gate.set()
-    await house.tasks.drain(10.0)
-    house.keeper.close()
 
 
 # --- what only files have ---------------------------------------------------------------------------------------------
@@ -452,7 +438,7 @@ async def test_words_that_a_killed_process_left_are_taken_out_at_the_next_look(h
     gone = {link("2.1"), mark("I drink green tea")}
     found = await keeper.beside(WHO, b"", gone.__contains__, gone.__contains__)
     assert found is not None
-    await keeper.settled(WHO)
+    await keeper.work.settled(WHO)
     assert "tea" not in house.every().casefold()
     assert "Ecuador" not in house.every()
     assert "I live in Lima" in house.every()
@@ -506,20 +492,20 @@ async def test_what_a_library_learns_forgets_wipes_and_restores_is_in_the_files(
     house.now = now = time()
     tea, lima = stated("I drink green tea", 1, at=now), stated("I live in Lima", 2, at=now)
     kept.library.learn(WHO, await kept.shelf(), [tea, lima])
-    await kept.keeper.settled(WHO)
+    await kept.keeper.work.settled(WHO)
     assert "I drink green tea" in house.every()
     await kept.library.forget(WHO, [tea])
-    await kept.keeper.settled(WHO)
+    await kept.keeper.work.settled(WHO)
     assert "tea" not in house.every()
     logs = house.folder.names()
     order = Order((Forgetting(""),), now + 1, (link("w"),))
     kept.library.hide(WHO, order)
     await kept.library.carry_out(WHO, order, lambda: None)
-    await kept.keeper.settled(WHO)
+    await kept.keeper.work.settled(WHO)
     assert house.folder.names() == []
     assert "I live in Lima" in house.every()
     assert await kept.library.restore(WHO) is not None
-    await kept.keeper.settled(WHO)
+    await kept.keeper.work.settled(WHO)
     assert house.folder.names() == logs
     assert house.failed == []
     kept.executor.shutdown()

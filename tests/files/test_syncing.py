@@ -4,7 +4,6 @@ import asyncio
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -16,7 +15,8 @@ from proxy.files.document import one_line, parse
 from proxy.files.names import folder_of
 from proxy.files.syncing import SETTLED, Synced, Syncs, read_line
 from proxy.types import Fact
-from tests.files.syncing_once import SCOPE, Stored, sync
+from tests import forked
+from tests.files.syncing_once import SCOPE, Stored, once, sync
 from tests.files.test_merging import fact
 from tests.stores import AtOnce
 
@@ -223,8 +223,7 @@ async def test_a_process_that_is_killed_at_any_step_loses_nothing_and_does_nothi
         root, folder = tmp_path / f"files{step}", tmp_path / f"db{step}"
         folder.mkdir()
         await prepared(root, folder)
-        command = [sys.executable, "-m", "tests.files.syncing_once", str(root), str(folder), str(step)]
-        done = await asyncio.to_thread(subprocess.run, command, capture_output=True, check=False, timeout=60)
+        done = await asyncio.to_thread(forked.run, once, root, folder, step)
         steps = max(steps, len(done.stdout.splitlines()))
         assert done.returncode == (-9 if step < len(done.stdout.splitlines()) else 0), done.stderr
         steps += done.returncode == -9 and step == steps - 1

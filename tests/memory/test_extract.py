@@ -140,6 +140,34 @@ def test_what_shall_be_remembered_is_surer_than_what_is_told(message: str, confi
     assert statement.confidence == confidence
 
 
+@pytest.mark.parametrize(
+    ("message", "domain", "key"),
+    [
+        ("Remember that I am allergic to shellfish.", "personal", "allergy-allergic-shellfish"),
+        ("Remember I am vegetarian.", "personal", "diet"),
+        ("Anot\u00e1 que vivo en Tandil.", "personal", "residence"),
+        ("Remember that Carla is vegetarian.", "personal", "diet-carla-vegetarian"),
+        ("Remember to always answer in Spanish.", "preferences", "rule-language"),
+        ("Record\u00e1 que fumo.", "personal", "health-fumo"),
+    ],
+)
+def test_what_shall_be_remembered_has_the_key_of_what_it_says(message: str, domain: str, key: str) -> None:
+    (statement,) = extract(message)
+    assert (statement.domain, statement.key, statement.confidence) == (domain, key, "high")
+    assert statement.pinned == (domain == "preferences")
+
+
+def test_each_statement_of_an_order_is_a_fact_up_to_another_request() -> None:
+    found = extract(
+        "Remember that I live in Leeds, my dog is called Rex and I bake bread, so suggest a name for my bakery."
+    )
+    assert [each.value for each in found] == ["I live in Leeds", "my dog is called Rex", "I bake bread"]
+
+
+def test_behind_something_imagined_no_order_is_the_users() -> None:
+    assert extract("Imagine that I am a king. Remember that I live in a castle.") == ()
+
+
 @pytest.mark.note("1.1/6")
 @pytest.mark.parametrize(
     ("message", "stance"),

@@ -39,6 +39,15 @@ def _link(turn: int) -> bytes:
     return turn.to_bytes(16)
 
 
+def test_what_was_ordered_to_be_kept_is_confirmed_superseded_and_ended_as_any_fact() -> None:
+    known = told("Remember that I live in Oslo.", "Please keep in mind that I live in Oslo.", "I live in Oslo.")
+    (fact,) = known.values()
+    assert (fact.value, fact.source, len(fact.links)) == ("I live in Oslo", "explicit", 3)
+    ordered = "Remember that I live in Oslo."
+    assert current(told(ordered, "I live in Bergen now.")) == ["I live in Bergen now"]
+    assert current(told("I live in Bergen.", "Remember that I live in Oslo now.")) == ["I live in Oslo now"]
+
+
 @pytest.mark.note("1.1/14", "Consolidación/3")
 @pytest.mark.parametrize(
     ("before", "after"),

@@ -302,6 +302,92 @@ def test_tokens_are_counted_where_the_upstream_does_not(native: Native) -> None:
     assert native.asked == []
 
 
+def test_tokens_are_counted_under_the_upstreams_own_name_of_the_model(native: Native) -> None:
+    entry = {"name": "up", "base_url": f"{native.url}/v1", "dialect": "anthropic", "aliases": {"m": "claude"}}
+    body = json.dumps({**ONCE["messages"], "thinking": {"type": "adaptive"}})
+    with proxied(native, upstreams=[entry]) as http:
+        for more in ({}, {"model": "of-its-own"}):
+            asked = json.dumps({**json.loads(body), **more}).encode()
+            answer = http.post("/v1/messages/count_tokens", content=asked, headers=KEY)
+            assert answer.json() == {"input_tokens": 77}
+    told = [body for _, body in native.asked]
+    assert [each.pop("model") for each in told] == ["claude", "of-its-own"]
+    assert told[0] == told[1]
+
+
+ANTHROPIC = {"x-api-key": "sk-a", "anthropic-version": "2023-06-01"}
+
+
+@pytest.mark.parametrize("path", ["/v1/models", "/v1/messages/batches"])
+@pytest.mark.parametrize("own", [None, "sk-own"])
+def test_other_routes_of_the_api_go_to_an_upstream_that_has_it_with_its_key(
+    native: Native, path: str, own: str | None
+) -> None:
+    key = {} if own is None else {"api_key": own}
+    first = {"name": "first", "base_url": "http://127.0.0.1:9/v1", "models": ["gpt-*"]}
+    second = {"name": "up", "base_url": f"{native.url}/v1", "dialect": "anthropic", **key}
+    with proxied(native, upstreams=[first, second]) as http:
+        answer = http.get(path, headers=ANTHROPIC)
+    assert (answer.status_code, answer.json()["data"]) == (200, [])
+    (headers,) = native.headers
+    assert headers["x-api-key"] == (own or "sk-a")
+    assert "authorization" not in headers
+    assert headers["anthropic-version"] == "2023-06-01"
+
+
+def test_and_to_one_that_has_not_with_a_bearer_token(native: Native) -> None:
+    with proxied(native, "kimi", ["chat"]) as http:
+        assert http.get("/v1/models", headers=ANTHROPIC).status_code == 200
+    (headers,) = native.headers
+    assert headers["authorization"] == "Bearer sk-a"
+    assert "x-api-key" not in headers
+
+
+def test_their_errors_have_its_shape(native: Native) -> None:
+    entry = {"name": "up", "base_url": "http://127.0.0.1:9/v1", "dialect": "anthropic"}
+    with proxied(native, upstreams=[entry]) as http:
+        answer = http.get("/v1/models", headers=ANTHROPIC)
+        other = http.get("/v1/models", headers=KEY)
+    assert (answer.status_code, answer.json()["type"], answer.json()["error"]["type"]) == (502, "error", "api_error")
+    assert other.json()["error"]["code"] == "upstream_unreachable"
+
+
+def test_the_same_key_is_the_same_person_in_either_header(native: Native) -> None:
+    with proxied(native, "anthropic") as http:
+        for headers in ({"x-api-key": "sk-a"}, KEY, {"x-api-key": "sk-a", **KEY}, {"x-api-key": "sk-b"}):
+            http.post("/v1/messages", json=ONCE["messages"], headers=headers)
+
+        def scopes() -> list[str]:
+            return [row["scope"] for row in http.get("/admin/api/requests").json()["requests"]][::-1]
+
+        eventually(lambda: len(scopes()) == 4)
+        assert len(set(scopes()[:3])) == 1
+        assert scopes()[3] != scopes()[0]
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [{"x-api-key": "sk-own-0123456789abcdef"}, {"x-api-key": "sk-own-0123456789abcdef", "authorization": "Bearer x"}],
+)
+def test_a_key_of_ours_counts_whatever_stands_beside_it(native: Native, headers: dict[str, str]) -> None:
+    own = {"mode": "keys", "keys": [{"name": "ann", "key": "sk-own-0123456789abcdef"}]}
+    with proxied(native, "anthropic", auth=own, tenancy="personal") as http:
+        assert http.post("/v1/messages", json=ONCE["messages"], headers=headers).status_code == 200
+        assert http.post("/v1/messages", json=ONCE["messages"], headers=KEY).status_code == 401
+
+
+def test_a_subagents_conversation_is_its_own(native: Native) -> None:
+    session = {**KEY, "x-claude-code-session-id": "s"}
+    agents = [
+        {},
+        {"x-claude-code-agent-id": "a"},
+        {"x-claude-code-agent-id": "b", "x-claude-code-parent-agent-id": "a"},
+    ]
+    with proxied(native, "anthropic") as http:
+        told = [http.post("/v1/messages", json=ONCE["messages"], headers={**session, **each}) for each in agents]
+    assert [each.headers["x-olvido-session"] for each in told] == ["s", "s/a", "s/b"]
+
+
 def test_a_websocket_gets_a_404(native: Native) -> None:
     asked = {
         "connection": "Upgrade",
@@ -392,6 +478,21 @@ def test_claude_code_thinks_on_an_upstream_of_chat_completions(native: Native) -
         answer = http.post("/v1/messages?beta=true", json={**ONCE["messages"], **thinks}, headers=KEY)
     assert answer.status_code == 200, answer.text
     assert "context_management" not in native.bodies("/v1/chat/completions")[-1]
+
+
+@pytest.mark.parametrize(
+    ("content", "more"),
+    [(b'"a \\ud83d b"', b""), (b'"a"', b',"temperature":NaN'), (b'"a"', b',"max_tokens":1e999')],
+)
+def test_what_only_an_upstream_may_read_is_the_upstreams_to_judge(native: Native, content: bytes, more: bytes) -> None:
+    body = b'{"model":"m","messages":[{"role":"user","content":%b}]%b}' % (content, more)
+    with proxied(native, "anthropic") as http:
+        http.post("/v1/messages", content=body, headers=KEY)
+    assert native.raw == [body]
+    native.raw.clear()
+    with proxied(native, apis=["chat"]) as http:
+        answer = http.post("/v1/messages", content=body, headers=KEY)
+    assert (answer.status_code, answer.json()["error"]["type"], native.raw) == (400, "invalid_request_error", [])
 
 
 @pytest.mark.parametrize("more", [{"something_new": 1}, {"top_k": 1}, {"thinking": {"type": "disabled"}}])

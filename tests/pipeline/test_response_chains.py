@@ -7,13 +7,15 @@ from typing import Any
 
 import httpx
 import pytest
+from starlette.types import Receive, Scope, Send
 
 from tests.builders import config
 from tests.native import ANSWER
 from tests.other_apis import events_of, misplaced_events
 from tests.pipeline.test_other_apis import KEY, proxied
 from tests.provider import Provider, run_provider
-from tests.servers import run_proxy
+from tests.servers import run_app, run_proxy
+from tests.talking import CLIENTS
 
 Json = Any
 NATIVE, CHAT = ["chat", "responses"], ["chat"]
@@ -234,6 +236,42 @@ def test_what_is_deleted_is_deleted_at_its_provider_too(provider: Provider) -> N
     assert provider.responses == {}
 
 
+LEAN: Json = {"context": {"profile_with_tools": "lean"}, "profiles": {"lean": {"budget": 3000}}}
+LONG = 16  # questions
+
+
+def test_a_long_chain_that_is_taken_over_is_managed(provider: Provider) -> None:
+    plans = set()
+    with proxied(provider, "openai", responses={"take_over": True}, **LEAN) as http:
+        last: Json = {}
+        for turn in range(LONG):
+            given: Json = f"Question {turn}: " + f"what about {turn}? " * 40
+            while given:
+                body = {"model": "m", "input": given, "tools": [LOOK], **last}
+                answer = http.post("/v1/responses", json=body, headers=KEY)
+                told = answer.json()
+                plans.add(answer.headers["x-olvido-plan"].partition(";")[0])
+                last = {"previous_response_id": told["id"]}
+                given = [{**OUTPUT, "call_id": each["call_id"]} for each in calls(told)]
+    sent = [len(json.dumps(body["input"])) for body in provider.bodies("/v1/responses")]
+    assert plans == {"untouched", "managed"}
+    assert provider.faults == []
+    assert sent[-1] < max(sent) / 1.5
+
+
+@pytest.mark.parametrize("fields", [{"store": True}, {"store": False, "include": ["reasoning.encrypted_content"]}])
+def test_a_long_history_with_reasoning_is_managed_and_its_provider_misses_nothing(
+    provider: Provider, fields: Json
+) -> None:
+    """Whether it knows the items by their ids, or reads what it has encrypted."""
+    with proxied(provider, "openai", **LEAN) as http:
+        client = CLIENTS["responses"](http, "sk-a", **fields)
+        for turn in range(LONG):
+            client.say(f"Question {turn}: " + f"what about {turn}? " * 40)
+        assert client.last.headers["x-olvido-plan"].startswith("managed")
+    assert provider.faults == []
+
+
 # --- several upstreams ------------------------------------------------------------------------------------------------
 
 
@@ -332,3 +370,164 @@ def test_a_person_whose_chain_is_at_the_provider_is_still_that_person(provider: 
         statuses = [http.post("/v1/responses", json=more, headers=headers).status_code for _ in range(3)]
         other = http.post("/v1/responses", json=more, headers={**headers, "x-olvido-user": "ben"}).status_code
     assert (statuses, other) == ([200, 429, 429], 200)
+
+
+# --- bad input --------------------------------------------------------------------------------------------------------
+
+CALL = {"type": "function_call", "call_id": "a", "name": "look", "arguments": "{}"}
+OUTPUT = {"type": "function_call_output", "call_id": "a", "output": "ok"}
+TOOLS = {"tools": [{"type": "function", "name": "look"}]}
+CONVERSATION = [USER, CALL, OUTPUT, {"role": "assistant", "content": "So"}, USER]
+# What is wrong, and the field that is named to a client whose upstream has chat completions alone; "": it is passed on.
+WRONG: list[tuple[Json, str]] = [
+    ({"input": []}, "input"),
+    ({"input": None}, "input"),
+    ({"input": 7}, "input"),
+    ({"input": ["x"]}, "input"),
+    ({"input": [[]]}, "input"),
+    ({"input": ""}, ""),
+    ({"input": [OUTPUT]}, "input"),
+    ({"input": [USER, OUTPUT, CALL]}, "input"),
+    ({"input": [{"role": ["user"], "content": "x"}]}, "input[0]"),
+    ({"input": [{"role": "nobody", "content": "x"}]}, "input[0]"),
+    ({"input": [{"type": ["message"], "role": "user", "content": "x"}]}, "input[0]"),
+    ({"input": [{"type": None, "role": "user", "content": "x"}]}, "input[0]"),
+    ({"input": [{"role": "user", "content": [None]}]}, "input[0].content[0]"),
+    ({"input": [{"role": "user", "content": [{"type": "input_file", "file_id": "f"}]}]}, "input[0].content[0]"),
+    ({"input": [*CONVERSATION, CALL, CALL, OUTPUT, OUTPUT]}, ""),
+    ({"input": [USER, CALL]}, ""),
+    ({"input": [USER, {**CALL, "call_id": None}, {**OUTPUT, "call_id": None}]}, ""),
+    ({"input": "x", "previous_response_id": 7}, "previous_response_id"),
+    ({"input": "x", "previous_response_id": ["a"]}, "previous_response_id"),
+    ({"input": "x", "previous_response_id": ""}, ""),
+    ({"input": "x", "instructions": 7}, "instructions"),
+    ({"input": "x", "instructions": [USER]}, "instructions"),
+    ({"input": "x", "tools": "look"}, "tools"),
+    ({"input": "x", "tools": {"a": 1}}, "tools"),
+    ({"input": "x", "tools": [None]}, "tools[0]"),
+    ({"input": "x", "tools": [{"type": "function", "name": ["look"]}]}, "tools[0]"),
+    ({"input": "x", "tools": [{"type": "namespace", "name": "a", "tools": []}]}, "tools[0]"),
+    ({"input": "x", "tools": [{"type": "tool_search"}]}, "tools[0]"),
+    ({"input": "x", "tools": [{"type": "local_shell"}]}, "tools[0]"),
+    ({"input": "x", "tool_choice": ["look"], **TOOLS}, "tool_choice"),
+    ({"input": "x", "tool_choice": {"type": "function"}, **TOOLS}, "tool_choice"),
+    (
+        {"input": "x", "tool_choice": {"type": "allowed_tools", "mode": "auto", "tools": [{"name": ["a"]}]}, **TOOLS},
+        "tool_choice",
+    ),
+    (
+        {"input": "x", "tool_choice": {"type": "allowed_tools", "mode": "auto", "tools": [{"name": "b"}]}, **TOOLS},
+        "tool_choice",
+    ),
+    (
+        {"input": "x", "tool_choice": {"type": "allowed_tools", "mode": 1, "tools": [{"name": "look"}]}, **TOOLS},
+        "tool_choice",
+    ),
+    ({"input": "x", "text": "json"}, "text"),
+    ({"input": "x", "text": {"format": {"type": "grammar"}}}, "text.format"),
+    ({"input": "x", "text": {"format": "json"}}, "text.format"),
+    ({"input": "x", "include": "reasoning.encrypted_content"}, "include"),
+    ({"input": "x", "top_logprobs": "a"}, "top_logprobs"),
+    ({"input": "x", "max_output_tokens": "a", "temperature": [], "metadata": "a", "reasoning": 7, "user": {}}, ""),
+    ({"input": "x", "store": "yes", "stream_options": [1], "prompt_cache_key": 5, "include": [{"a": 1}]}, ""),
+]
+
+
+@pytest.mark.parametrize(("fields", "named"), WRONG, ids=[str(fields)[:60] for fields, _ in WRONG])
+def test_what_is_wrong_is_the_providers_to_refuse_or_named(provider: Provider, fields: Json, named: str) -> None:
+    body = json.dumps({"model": "m", **fields}).encode()
+    headers = {**KEY, "content-type": "application/json"}
+    with proxied(provider, apis=CHAT) as http:
+        answer = http.post("/v1/responses", content=body, headers=headers)
+    assert (answer.status_code, (answer.json().get("error") or {}).get("param")) == (
+        400 if named else 200,
+        named or None,
+    )
+    provider.raw.clear()
+    with proxied(provider, apis=NATIVE) as http:
+        told = http.post("/v1/responses", content=body, headers=headers)
+    refused = fields["input"] is None or isinstance(fields["input"], int) or fields["input"] in (["x"], [[]])
+    assert provider.raw == ([] if refused else [body])  # no provider could take it; all else is its own to judge
+    assert told.status_code < 500
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"model":"m","input":"half an emoji \\ud83d"}',
+        b'{"model":"m","stream":false,"input":[{"role":"user","content":"\\ud83d"}]}',
+        b'{"model":"m","input":"x","top_p":1e400}',
+        b'{"model":"m","input":"x","top_p":NaN}',
+        b'\xef\xbb\xbf{"model":"m","input":"x"}',
+    ],
+)
+def test_a_body_that_only_a_lenient_parser_reads_passes_as_it_came(provider: Provider, body: bytes) -> None:
+    headers = {**KEY, "content-type": "application/json"}
+    with proxied(provider, apis=NATIVE) as http:
+        answer = http.post("/v1/responses", content=body, headers=headers)
+        assert answer.headers["x-olvido-plan"] == "untouched;hands_off=unreadable"
+    assert provider.raw == [body]
+    with proxied(provider, apis=CHAT) as http:
+        refused = http.post("/v1/responses", content=body, headers=headers)
+    assert (refused.status_code, refused.json()["error"]["code"]) == (400, "invalid_json")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"model":"m","input":' + b"[" * 5_000 + b"]" * 5_000 + b"}",
+        b'{"model":"m","input":[{"role":"user","content":' + b"[" * 3_000 + b"]" * 3_000 + b"}]}",
+        b'{"model":"m","input":"x","tools":' + b"[" * 3_000 + b"]" * 3_000 + b"}",
+        b'{"model":"m","input":[' + b"[]," * 1_700_000 + b"[]]}",
+        b'{"model":"m","input":"\xff"}',
+        b"[]",
+        b"",
+    ],
+    ids=["deep", "deep item", "deep tools", "wide", "not UTF-8", "array", "empty"],
+)
+def test_a_body_that_nobody_can_read_is_refused(provider: Provider, body: bytes) -> None:
+    with proxied(provider, apis=NATIVE) as http:
+        answer = http.post("/v1/responses", content=body, headers={**KEY, "content-type": "application/json"})
+    assert answer.status_code == 400
+    assert answer.json()["error"]["type"] == "invalid_request_error"
+    assert provider.asked == []
+
+
+def test_an_answer_of_the_system_can_be_gone_on_from(provider: Provider) -> None:
+    with proxied(provider, apis=NATIVE, memory={"commands": True}) as http:
+        asked(http, input="Hello")
+        answer = http.post("/v1/responses", json={"model": "m", "input": "/memory"}, headers=KEY)
+        assert answer.headers["x-olvido-source"] == "command"
+        assert texts(asked(http, input="And then?", previous_response_id=answer.json()["id"])) == ANSWER
+    assert provider.faults == []
+    assert [item["content"] for item in provider.bodies("/v1/responses")[-1]["input"]] == ["And then?"]
+
+
+class Broken(Provider):
+    """It breaks off after its first events."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return
+        created = {"type": "response.created", "sequence_number": 0, "response": {"id": "resp_1", "output": []}}
+        data = json.dumps(created).encode()
+        head = [(b"content-type", b"text/event-stream"), (b"content-length", b"100000")]
+        await send({"type": "http.response.start", "status": 200, "headers": head})
+        body = b"event: response.created\ndata: " + data + b"\n\n"
+        await send({"type": "http.response.body", "body": body, "more_body": True})
+        raise ConnectionError("gone")
+
+
+def test_a_stream_that_breaks_off_ends_with_an_error_that_is_numbered_on() -> None:
+    upstream = Broken()
+    got = b""
+    with run_app(upstream) as upstream.url, proxied(upstream, apis=NATIVE) as http:
+        asked_for = {"model": "m", "input": "x", "stream": True}
+        with http.stream("POST", "/v1/responses", json=asked_for, headers=KEY) as stream:
+            try:
+                for piece in stream.iter_raw():
+                    got += piece
+            except httpx.RemoteProtocolError:
+                got += b""  # never a clean end
+    told = [(event["type"], event["sequence_number"]) for event in events_of(got)]
+    assert told == [("response.created", 0), ("error", 1)]

@@ -19,7 +19,7 @@ class ScriptedProtocol(HttpToolsProtocol):
         self.scope["extensions"] = extensions
 
 
-def server(app: ASGIApp, *, graceful_seconds: int = 1) -> uvicorn.Server:
+def server(app: ASGIApp, *, graceful_seconds: int = 1, kind: type[uvicorn.Server] = uvicorn.Server) -> uvicorn.Server:
     """Quiet, and no slower than it must be. Give `run` a socket of `listen`."""
     config = uvicorn.Config(
         app,
@@ -32,7 +32,7 @@ def server(app: ASGIApp, *, graceful_seconds: int = 1) -> uvicorn.Server:
         server_header=False,
         date_header=False,
     )
-    return uvicorn.Server(config)
+    return kind(config)
 
 
 def listen(host: str = "127.0.0.1", port: int = 0) -> socket.socket:

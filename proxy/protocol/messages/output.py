@@ -35,6 +35,8 @@ _ERRORS = {
     529: "overloaded_error",
 }
 _STATUSES = {str(status): kind for status, kind in _ERRORS.items()}
+# By which the SDK's tool runner, which asks for a thread first, knows to go on without.
+_NO_THREADS = "thread_unsupported_request"
 MOST_ERROR = 2_000  # characters of an error that has no shape
 # How Anthropic begins this error. Clients know it by that, and make their conversation shorter.
 TOO_LONG = "prompt is too long"
@@ -157,6 +159,9 @@ def told_error(answer: Answer, request_id: str) -> Answer:
     if isinstance(body, dict) and body.get("type") == "error":
         return answer
     told = error_of(answer.status, _message(body) or answer.body.decode("utf-8", "replace")[:MOST_ERROR], request_id)
+    match body:
+        case {"error": {"param": "thread"}}:
+            told["error"]["details"] = {"error_code": _NO_THREADS, "unsupported": ["thread"]}
     dropped = ("content-type", "content-length", "request-id")
     headers = tuple((name, value) for name, value in answer.headers if name not in dropped)
     ours = (("content-type", "application/json"), ("request-id", request_id))

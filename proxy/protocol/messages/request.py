@@ -19,7 +19,7 @@ from proxy.protocol.message import ChatCompletionMessage, chat_message
 from proxy.protocol.messages import blocks, breakpoints
 from proxy.protocol.messages import fields as fields_of
 from proxy.protocol.origin import Origin, elements, opened
-from proxy.protocol.request import MAX_MESSAGES
+from proxy.protocol.request import MAX_MESSAGES, glimpse
 from proxy.types import Breakpoints, Json, Message, Repeats
 
 # A line that a client puts before its instructions for the provider's accounts; it changes with every request.
@@ -53,6 +53,16 @@ def parse(body: bytes) -> ChatCompletionRequest:
     raw = _encode(chat | {"messages": [msgspec.Raw(said.raw) for said in messages]})
     every = chat | fields_of.unexpressed(fields)
     return ChatCompletionRequest(raw, every, messages, fields["model"], fields.get("stream") is True, origin)
+
+
+def glimpsed(body: bytes) -> ChatCompletionRequest | None:
+    """Parses a body that `parse` cannot read, and an upstream might: half an emoji, NaN, a byte order mark. It can only
+    be sent as it is. None if it is no JSON to any parser, or no request for a message."""
+    loose = glimpse(body)
+    if loose is None:
+        return None
+    origin = Origin("messages", body, {}, {}, hands_off="unreadable", foreign="messages")
+    return ChatCompletionRequest(body, loose.fields, (), loose.model, loose.stream, origin)
 
 
 def _said(raw: bytes) -> list[dict[str, Any]]:
@@ -203,8 +213,15 @@ def _marked(
 
 def _changed(system: Json, before: Message | None, first: Message) -> tuple[Json, int]:
     """Returns the instructions as they are, and behind them what was added, with the number of blocks that are; else
-    the changed text."""
+    the changed text, behind lines for the provider's accounts."""
     if before is not None and first.text.startswith(before.text):
         own = system if isinstance(system, list) else [{"type": "text", "text": system}]
         return [*own, {"type": "text", "text": first.text[len(before.text) :].lstrip("\n")}], 1
-    return first.text, 1 if before is None else 0
+    added = 1 if before is None else 0
+    lines = [block for block in system if _is_attribution(block)] if isinstance(system, list) else []
+    return [*lines, {"type": "text", "text": first.text}] if lines else first.text, added
+
+
+def _is_attribution(block: Json) -> bool:
+    text = block.get("text") if isinstance(block, dict) else None
+    return isinstance(text, str) and text.startswith(_ATTRIBUTION)

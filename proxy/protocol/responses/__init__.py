@@ -1,6 +1,7 @@
 """The Responses API (`POST /v1/responses`) as an adapter to the neutral request. Pure.
 
 request.py     reads a request: its fields and tools as those of a chat completion; writes a changed one
+tools.py       its tools, and the choice among them
 items.py       items of its input as messages, and messages as items
 reasoning.py   reasoning items, and those that the proxy hands out itself
 output.py      a completion as a response object, and back

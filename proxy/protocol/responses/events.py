@@ -62,11 +62,11 @@ class ResponseEvents:
     def ended(self) -> tuple[bytes, dict[str, Any]]:
         """Returns the last events, without the one that tells the end, and the whole response, which that one
         carries."""
-        events = b"".join([*self._begun(), *self._told(self._order.rest()), *self._closed()])
-        status, details = output.ending(self._finish)
+        events = b"".join([*self._begun(), *self._told(self._order.rest())])
+        events += b"".join(self._closed(output.item_status(self._finish)))
+        status, more = output.ending(self._finish)
         usage = output.usage_of(self._usage, self._frame, self._characters)
-        whole = self._frame.response(status, self._output, usage, model=self._model, incomplete_details=details)
-        return events, whole
+        return events, self._frame.response(status, self._output, usage, model=self._model, **more)
 
     def last(self, whole: Mapping[str, Json]) -> bytes:
         """Returns the event that tells the end."""
@@ -75,6 +75,7 @@ class ResponseEvents:
     def failed(self, error: Mapping[str, Json]) -> bytes:
         """Returns the events of an answer that has broken off. `error`: in OpenAI's shape."""
         code, message = error.get("code"), str(error.get("message") or "The upstream failed.")
+        code = None if code is None else str(code)  # some upstreams give an HTTP status
         told = {"code": "server_error", "message": message}
         whole = self._frame.response("failed", self._output, None, model=self._model, error=told)
         begun = b"".join(self._begun())
@@ -95,7 +96,7 @@ class ResponseEvents:
         choice = output.first_choice(chunk)
         if isinstance(usage := choice.get("usage"), dict):
             self._usage = usage
-        delta = choice.get("delta")
+        delta = choice.get("delta") or choice.get("message")  # an upstream that streams in form only
         if isinstance(delta, dict):
             yield from self._told(self._order.feed(delta))
         if (finish := choice.get("finish_reason")) is not None:
@@ -153,7 +154,7 @@ class ResponseEvents:
         where = {"item_id": opened.id, "output_index": index, "content_index": 0}
         yield self._event("response.content_part.added", **where, part=empty)
 
-    def _closed(self) -> Iterator[bytes]:
+    def _closed(self, status: str = "completed") -> Iterator[bytes]:
         opened, self._open = self._open, None
         if opened is None:
             return
@@ -165,7 +166,7 @@ class ResponseEvents:
                 part = {"type": "summary_text", "text": told}
                 yield self._event("response.reasoning_summary_part.done", **where, summary_index=0, part=part)
             case "call":
-                item = output.call_item(self._frame, opened.index, opened.call_id, opened.name, told, "completed")
+                item = output.call_item(self._frame, opened.index, opened.call_id, opened.name, told, status)
                 self._characters += len(opened.name) + len(told)
                 if item["type"] == "custom_tool_call":
                     yield self._event("response.custom_tool_call_input.delta", **where, delta=item["input"])
@@ -175,7 +176,6 @@ class ResponseEvents:
             case _:
                 is_text = opened.kind == "text"
                 part = output.text_part(told) if is_text else {"type": "refusal", "refusal": told}
-                status = "completed" if output.ending(self._finish)[0] == "completed" else "incomplete"
                 item = output.message_item(self._frame, opened.index, [part], status)
                 if is_text:
                     yield self._event("response.output_text.done", **where, content_index=0, text=told, logprobs=[])

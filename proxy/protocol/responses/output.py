@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from proxy.protocol.accumulate import BROKE_OFF
 from proxy.protocol.origin import Origin
 from proxy.protocol.responses import reasoning
 from proxy.protocol.responses.items import free_text
@@ -91,13 +92,14 @@ def response_of(completion: Mapping[str, Json], frame: Frame) -> dict[str, Any]:
     choice = first_choice(completion)
     message = choice.get("message")
     said = message if isinstance(message, dict) else {}
-    status, details = ending(choice.get("finish_reason"))
-    output = list(_output(said, frame, "completed" if status == "completed" else "incomplete"))
-    characters = len(reasoning_text(said)) + len(str(said.get("content") or "")) + len(_encode(said.get("tool_calls")))
+    finish = choice.get("finish_reason")
+    status, more = ending(finish)
+    output = list(_output(said, frame, item_status(finish)))
+    characters = len(reasoning_text(said)) + len(said_text(said.get("content"))) + len(_encode(said.get("tool_calls")))
     usage = usage_of(completion.get("usage"), frame, characters)
     model = completion.get("model")
     named = model if isinstance(model, str) else ""
-    return frame.response(status, output, usage, model=named, incomplete_details=details)
+    return frame.response(status, output, usage, model=named, **more)
 
 
 def first_choice(completion: Mapping[str, Json]) -> Mapping[str, Json]:
@@ -107,34 +109,45 @@ def first_choice(completion: Mapping[str, Json]) -> Mapping[str, Json]:
     return first if isinstance(first, dict) else {}
 
 
-def ending(finish_reason: Json) -> tuple[str, Json]:
-    """Returns the status of a response and its `incomplete_details`, from how a completion has finished."""
+def ending(finish_reason: Json) -> tuple[str, dict[str, Json]]:
+    """Returns the status of a response, and the fields that say why it is not complete, from how a completion has
+    finished."""
+    if str(finish_reason) in BROKE_OFF:
+        return "failed", {"error": {"code": "server_error", "message": "The upstream broke off."}}
     reason = _INCOMPLETE.get(str(finish_reason))
-    return ("completed", None) if reason is None else ("incomplete", {"reason": reason})
+    return ("completed", {}) if reason is None else ("incomplete", {"incomplete_details": {"reason": reason}})
+
+
+def item_status(finish_reason: Json) -> str:
+    """Returns the status of the last item of a response."""
+    return "completed" if ending(finish_reason)[0] == "completed" else "incomplete"
 
 
 def _output(said: Mapping[str, Json], frame: Frame, status: str) -> Iterator[Json]:
+    """Yields the items of an output. `status`: of the last one."""
+    given = said.get("tool_calls")
+    calls = [call for call in given if isinstance(call, dict)] if isinstance(given, list) else []
     index = 0
     if text := reasoning_text(said):
         yield reasoning_item(frame, index, text)
         index += 1
     parts = list(_parts(said))
     if parts:
-        yield message_item(frame, index, parts, status)
+        yield message_item(frame, index, parts, "completed" if calls else status)
         index += 1
-    calls = said.get("tool_calls")
-    for call in calls if isinstance(calls, list) else ():
-        function = call.get("function") if isinstance(call, dict) else None
-        if isinstance(function, dict):
-            name, arguments = str(function.get("name") or ""), str(function.get("arguments") or "")
-            yield call_item(frame, index, str(call.get("id") or ""), name, arguments, "completed")
-            index += 1
+    for at, call in enumerate(calls, start=1):
+        function = call.get("function")
+        told = function if isinstance(function, dict) else {}
+        name, arguments = str(told.get("name") or ""), str(told.get("arguments") or "")
+        ended = status if at == len(calls) else "completed"
+        yield call_item(frame, index, str(call.get("id") or ""), name, arguments, ended)
+        index += 1
 
 
 def reasoning_text(said: Mapping[str, Json]) -> str:
     """Returns the reasoning of a message or a delta, from each provider's own field, or, as Mistral has it, from parts
     of its content."""
-    told = [text for name in ("reasoning_content", "reasoning") if isinstance(text := said.get(name), str)]
+    told = [text for name in ("reasoning_content", "reasoning") if isinstance(text := said.get(name), str) and text]
     content = said.get("content")
     thoughts = [part.get("thinking") for part in content if isinstance(part, dict)] if isinstance(content, list) else []
     return told[0] if told else "".join(map(said_text, thoughts))
@@ -176,9 +189,10 @@ def message_item(frame: Frame, index: int, parts: Sequence[Json], status: str) -
 
 def call_item(frame: Frame, index: int, call_id: str, name: str, arguments: str, status: str) -> Json:
     """Returns a tool's call as an item of an output, of the kind that the request knows the tool by."""
+    call_id = call_id or frame.item_id("call", index)  # some upstreams give none, and the result has to name it
     if name in frame.origin.custom:
         head = {"id": frame.item_id("ctc", index), "type": "custom_tool_call", "status": status, "call_id": call_id}
-        return {**head, "name": name, "input": free_text(arguments) if status == "completed" else ""}
+        return {**head, "name": name, "input": free_text(arguments) if status != "in_progress" else ""}
     head = {"id": frame.item_id("fc", index), "type": "function_call", "status": status, "call_id": call_id}
     return {**head, "name": name, "arguments": arguments}
 
@@ -188,10 +202,17 @@ def usage_of(usage: Json, frame: Frame, characters: int) -> Json:
     estimated where the upstream has not counted."""
     if not isinstance(usage, dict) or not isinstance(usage.get("prompt_tokens"), int):
         return _usage(frame.sent_tokens, 0, 0, -(-characters // 4), 0)
-    prompt, completion = usage["prompt_tokens"], usage.get("completion_tokens") or 0
-    details, more = usage.get("prompt_tokens_details") or {}, usage.get("completion_tokens_details") or {}
-    cached = details.get("cached_tokens") or usage.get("cached_tokens") or usage.get("prompt_cache_hit_tokens") or 0
-    return _usage(prompt, cached, details.get("cache_write_tokens") or 0, completion, more.get("reasoning_tokens") or 0)
+    details, more = (usage.get(f"{name}_tokens_details") for name in ("prompt", "completion"))
+    cached = _number(details, "cached_tokens") or _number(usage, "cached_tokens", "prompt_cache_hit_tokens")
+    written = _number(details, "cache_write_tokens")
+    completion = _number(usage, "completion_tokens")
+    return _usage(usage["prompt_tokens"], cached, written, completion, _number(more, "reasoning_tokens"))
+
+
+def _number(values: Json, *names: str) -> int:
+    """Returns the first of these values that is a number and not 0; 0 if there is none."""
+    found = [values.get(name) for name in names] if isinstance(values, dict) else []
+    return next((each for each in found if isinstance(each, int) and each), 0)
 
 
 def _usage(prompt: int, cached: int, written: int, completion: int, reasoning: int) -> Json:

@@ -15,8 +15,9 @@ from proxy.errors import BadRequest, MissingParameter
 from proxy.protocol.chat import ChatCompletionRequest
 from proxy.protocol.message import ChatCompletionMessage, chat_message
 from proxy.protocol.origin import Origin, elements, opened
-from proxy.protocol.request import MAX_MESSAGES
+from proxy.protocol.request import MAX_MESSAGES, glimpse
 from proxy.protocol.responses import items
+from proxy.protocol.responses.tools import can_choose, chat_tools, choose, tools_beside
 from proxy.types import Json, Message, Repeats
 
 # Fields with the same name and meaning in a chat completion.
@@ -59,7 +60,7 @@ def parse(body: bytes) -> ChatCompletionRequest:
         messages = read.messages
     hands_off = next((name for name in _HANDS_OFF if fields.get(name)), "")
     hands_off = hands_off or ("background" if fields.get("background") else "") or read.opaque
-    tools, custom, foreign = _tools(fields.get("tools"))
+    tools, custom, foreign = chat_tools(fields.get("tools"))
     origin = Origin(
         "responses",
         body,
@@ -74,8 +75,15 @@ def parse(body: bytes) -> ChatCompletionRequest:
     chat = _chat_fields(fields, tools)
     raw = _encode(chat | {"messages": [msgspec.Raw(said.raw) for said in messages]})
     beside = {name: value for name, value in origin.fields.items() if name not in _IN_CHAT and value is not None}
-    every = chat | beside | _tools_beside(fields, chat)
+    every = chat | beside | tools_beside(fields, chat)
     return ChatCompletionRequest(raw, every, messages, fields["model"] or "", fields.get("stream") is True, origin)
+
+
+def glimpsed(body: bytes) -> ChatCompletionRequest | None:
+    """Parses a body that `parse` cannot read and an upstream might: it may only pass as it came. None if it is not JSON
+    to any parser, or no request."""
+    found = glimpse(body, "input")
+    return None if found is None else replace(found, origin=Origin("responses", body, {}, {}, hands_off="unreadable"))
 
 
 def _read_input(given: msgspec.Raw | None) -> items.ReadItems:
@@ -103,21 +111,6 @@ _IN_CHAT = frozenset(
 )
 
 
-def _tools_beside(fields: Mapping[str, Json], chat: Mapping[str, Json]) -> dict[str, Json]:
-    """Returns the tools, and the choice among them, as the neutral request holds them where some are none of a chat
-    completion: these stay as they came."""
-    given, choice = fields.get("tools"), fields.get("tool_choice")
-    others = [each for each in given if not _is_callable(each)] if isinstance(given, list) else [given] if given else []
-    beside: dict[str, Json] = {"tools": [*chat.get("tools", ()), *others]} if others else {}
-    if choice is not None and (others or (not isinstance(choice, str) and "tool_choice" not in chat)):
-        beside["tool_choice"] = choice
-    return beside
-
-
-def _is_callable(tool: Json) -> bool:
-    return isinstance(tool, dict) and tool.get("type") in ("function", "custom") and isinstance(tool.get("name"), str)
-
-
 def _foreign(fields: Mapping[str, Json]) -> str:
     """Returns the first field that no chat completion can express; "" if there is none."""
     for name, value in fields.items():
@@ -134,56 +127,7 @@ def _foreign(fields: Mapping[str, Json]) -> str:
             pass
         case {"format": _}:
             return "text.format"
-    match fields.get("tool_choice"):
-        case None | str() | {"type": "function" | "custom", "name": str()}:
-            return ""
-        case {"type": "allowed_tools", "mode": "auto" | "required", "tools": list(allowed)}:
-            names = {each["name"] for each in _list(fields.get("tools")) if _is_callable(each)}
-            return "" if any(each in names for each in _names(allowed)) else "tool_choice"
-        case _:
-            return "tool_choice"
-
-
-def _list(value: Json) -> list[Json]:
-    return value if isinstance(value, list) else []
-
-
-def _names(tools: Sequence[Json]) -> list[str]:
-    return [tool["name"] for tool in tools if isinstance(tool, dict) and isinstance(tool.get("name"), str)]
-
-
-def _tools(given: Json) -> tuple[list[Json], frozenset[str], str]:
-    """Returns tools as a chat completion's, the names of those with free text, and the first that is none."""
-    tools: list[Json] = []
-    custom: list[str] = []
-    foreign = ""
-    for at, each in enumerate(given if isinstance(given, list) else ()):
-        match each:
-            case {"type": "function", "name": str(name), **more}:
-                function = {key: more[key] for key in _OF_FUNCTION if more.get(key) is not None}
-                tools.append({"type": "function", "function": {"name": name, **function}})
-            case {"type": "custom", "name": str(name)}:
-                custom.append(name)
-                tools.append(_free_tool(name, each))
-            case _:
-                foreign = foreign or f"tools[{at}]"
-    return tools, frozenset(custom), foreign
-
-
-# The fields of a function that a chat completion knows. What else there is says how tools are searched, or called by
-# code that the provider runs: there they are foreign themselves.
-_OF_FUNCTION = ("description", "parameters", "strict")
-
-
-def _free_tool(name: str, more: Mapping[str, Json]) -> Json:
-    """Returns a function that stands for a tool whose input is free text."""
-    told = more.get("description")
-    description = told if isinstance(told, str) else ""
-    match more.get("format"):
-        case {"type": "grammar", "definition": str(grammar), "syntax": str(syntax)}:
-            description += f"\n\nThe input follows this grammar ({syntax}):\n{grammar}"
-    schema = {"type": "object", "properties": {"input": {"type": "string"}}, "required": ["input"]}
-    return {"type": "function", "function": {"name": name, "description": description.strip(), "parameters": schema}}
+    return "" if can_choose(fields.get("tool_choice"), fields.get("tools")) else "tool_choice"
 
 
 def _chat_fields(fields: Mapping[str, Json], tools: list[Json]) -> dict[str, Json]:
@@ -194,22 +138,10 @@ def _chat_fields(fields: Mapping[str, Json], tools: list[Json]) -> dict[str, Jso
         chat["max_tokens"] = most
     if tools:
         chat["tools"] = tools
-        _choose(chat, fields.get("tool_choice"))
+        choose(chat, fields.get("tool_choice"))
     if (form := _response_format(fields.get("text"))) is not None:
         chat["response_format"] = form
     return chat
-
-
-def _choose(chat: dict[str, Json], choice: Json) -> None:
-    match choice:
-        case str():
-            chat["tool_choice"] = choice
-        case {"type": "function" | "custom", "name": str(name)}:
-            chat["tool_choice"] = {"type": "function", "function": {"name": name}}
-        case {"type": "allowed_tools", "mode": str(mode), "tools": list(allowed)}:
-            names = frozenset(_names(allowed))
-            chat["tools"] = [tool for tool in chat["tools"] if tool["function"]["name"] in names]
-            chat["tool_choice"] = mode
 
 
 def _response_format(text: Json) -> Json:

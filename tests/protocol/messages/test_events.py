@@ -9,11 +9,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
-from proxy.protocol import sse
 from proxy.protocol.messages.events import MessageEvents
 from proxy.protocol.messages.output import Frame, message_of
 from proxy.protocol.messages.reading import MessageReader
-from tests.other_apis import completions, events_of, misplaced_message_events
+from tests.other_apis import completions, events_of, fed, misplaced_message_events
 
 Json = Any
 EVENT: TypeAdapter[Any] = TypeAdapter(RawMessageStreamEvent)
@@ -23,13 +22,7 @@ FRAME = Frame("1", "m", sent_tokens=5)
 
 def told(completion: Json) -> list[Json]:
     events = MessageEvents(FRAME)
-    parser = sse.SseParser()
-    stream = b""
-    for raw in sse.as_sse(completion, include_usage=True):
-        for event in parser.feed(raw):
-            if event.data is not None and event.data != sse.DONE_DATA:
-                stream += events.feed(msgspec.json.decode(event.data))
-    return events_of(stream + events.ended())
+    return events_of(fed(events.feed, completion) + events.ended())
 
 
 def read(events: list[Json]) -> MessageReader:

@@ -111,6 +111,13 @@ def test_errors_have_this_apis_shape(answer: Answer, kind: str, message: str) ->
     assert told.status == answer.status
 
 
+def test_who_asks_for_a_thread_is_told_that_there_is_none() -> None:
+    told = told_error(BadRequest("No.", param="thread").answer(), "req_1")
+    assert isinstance(told.body, bytes)
+    details = {"error_code": "thread_unsupported_request", "unsupported": ["thread"]}
+    assert msgspec.json.decode(told.body)["error"]["details"] == details
+
+
 def test_an_error_that_has_it_stays_as_it_is() -> None:
     answer = Answer(529, (), b'{"type":"error","error":{"type":"overloaded_error","message":"x"}}')
     assert told_error(answer, "req_1") is answer

@@ -10,11 +10,11 @@ from hypothesis import given
 
 from proxy.errors import BadRequest, InvalidJson, MissingParameter
 from proxy.protocol.apis import chat_body
-from proxy.protocol.message import prefixed, suffixed
+from proxy.protocol.message import instruction, prefixed, suffixed
 from proxy.protocol.messages import request as adapter
 from proxy.protocol.origin import Origin
 from proxy.types import Repeats
-from tests.other_apis import dialogues, misplaced_blocks
+from tests.other_apis import dialogues, misplaced_blocks, refusal
 
 Json = Any
 LOOK = {"name": "look", "description": "Looks", "input_schema": {"type": "object"}}
@@ -170,6 +170,25 @@ def test_changed_messages_stand_in_the_body_and_nothing_else_changes() -> None:
     }
 
 
+ACCOUNT = {"type": "text", "text": "x-anthropic-billing-header: cc_version=2.1;"}
+
+
+@pytest.mark.parametrize(
+    ("system", "first", "told"),
+    [
+        ([ACCOUNT], "Facts", [ACCOUNT, {"type": "text", "text": "Facts"}]),
+        ([ACCOUNT, {"type": "text", "text": "Be brief"}], "Short", [ACCOUNT, {"type": "text", "text": "Short"}]),
+        ([{"type": "text", "text": "Be brief"}], "Short", "Short"),
+        (None, "Facts", "Facts"),
+    ],
+)
+def test_a_line_for_the_providers_accounts_stays_first_and_apart(system: Json, first: str, told: Json) -> None:
+    request = parsed(system=system)
+    user = request.messages[-1]
+    again = msgspec.json.decode(adapter.written(request.origin, [instruction(first), user], None))
+    assert again["system"] == told
+
+
 def block(said: str, **more: Json) -> Json:
     return {"type": "text", "text": said, **more}
 
@@ -197,6 +216,4 @@ def test_what_is_added_behind_instructions_is_a_block_of_its_own_behind_the_brea
     ],
 )
 def test_what_no_upstream_could_accept_is_refused(body: bytes, error: type[BadRequest], param: str | None) -> None:
-    with pytest.raises(error) as raised:
-        adapter.parse(body)
-    assert raised.value.param == param
+    assert refusal(adapter.parse, body) == (error, param)

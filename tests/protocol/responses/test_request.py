@@ -12,7 +12,7 @@ from proxy.protocol.apis import chat_body
 from proxy.protocol.message import prefixed, suffixed
 from proxy.protocol.origin import Origin
 from proxy.protocol.responses import request as adapter
-from tests.other_apis import inputs
+from tests.other_apis import inputs, refusal
 
 Json = Any
 LOOK = {"type": "function", "name": "look", "parameters": {"type": "object"}, "strict": None}
@@ -191,6 +191,4 @@ def test_a_request_goes_on_from_a_kept_response() -> None:
     ],
 )
 def test_what_no_upstream_could_accept_is_refused(body: bytes, error: type[BadRequest], param: str | None) -> None:
-    with pytest.raises(error) as raised:
-        adapter.parse(body)
-    assert raised.value.param == param
+    assert refusal(adapter.parse, body) == (error, param)

@@ -3,7 +3,8 @@ export default {
   en: {
     "quality.title": "Did quality hold?",
     "quality.figure": "Quality held",
-    "quality.figure.note": "of {n} compared answers; 95% certain: {low} to {high}",
+    "quality.figure.note.one": "of {n} compared answer; 95% certain: {low} to {high}",
+    "quality.figure.note.other": "of {n} compared answers; 95% certain: {low} to {high}",
     "quality.figure.none": "nothing compared yet",
     "quality.cost.more": "Comparing answers has cost {cost}, more than was saved so far",
     "quality.cost.honest": "Comparing answers has cost {cost}; that is taken off what was saved.",
@@ -63,7 +64,8 @@ export default {
   es: {
     "quality.title": "¿Se mantuvo la calidad?",
     "quality.figure": "Mantuvo la calidad",
-    "quality.figure.note": "de {n} respuestas comparadas; con 95 % de certeza, entre {low} y {high}",
+    "quality.figure.note.one": "de {n} respuesta comparada; con 95 % de certeza, entre {low} y {high}",
+    "quality.figure.note.other": "de {n} respuestas comparadas; con 95 % de certeza, entre {low} y {high}",
     "quality.figure.none": "todavía no se comparó nada",
     "quality.cost.more": "Comparar respuestas costó {cost}, más de lo que se ahorró hasta ahora",
     "quality.cost.honest": "Comparar respuestas costó {cost}; eso se descuenta de lo ahorrado.",

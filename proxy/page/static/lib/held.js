@@ -6,7 +6,7 @@
 import dictionary from "../i18n/quality.js";
 import { api } from "./api.js";
 import { count, percent } from "./format.js";
-import { register, t } from "./i18n.js";
+import { register, t, tn } from "./i18n.js";
 import { href } from "./route.js";
 
 register(dictionary);
@@ -25,6 +25,6 @@ export const certainty = ({ low, high }) => ({ low: percent(low), high: percent(
 export const heldFigure = (told) => ({
   name: t("quality.figure"),
   value: told.pairs ? percent(told.share) : "—",
-  note: told.pairs ? t("quality.figure.note", { n: count(told.pairs), ...certainty(told) }) : t("quality.figure.none"),
+  note: told.pairs ? tn("quality.figure.note", told.pairs, { n: count(told.pairs), ...certainty(told) }) : t("quality.figure.none"),
   href: href("quality"),
 });
