@@ -18,11 +18,11 @@ demo: $(READY)           ## see it work without a key, then leave it running
 demo-cluster: $(DEV_READY)   ## the same through four proxies over one PostgreSQL and one Redis
 	$(BIN)/olvido demo --cluster
 
-test: $(DEV_READY) $(NODE_READY)       ## what is quick: about 3 minutes on two cores
+test: $(DEV_READY) $(NODE_READY)       ## what is quick: no more than 2 minutes on two idle cores is what it is to take
 	$(BIN)/pytest -n 3 --dist worksteal -m "not long"
 
 test-all: $(DEV_READY) $(NODE_READY)   ## everything, as CI does: kills, browsers, models that are made, many random cases too
-	$(BIN)/pytest -n 2 --dist worksteal
+	$(BIN)/pytest -n 3 --dist worksteal
 
 coverage: $(DEV_READY) $(NODE_READY)   ## line and branch coverage of the quick tests; context, memory, reuse, protocol: at least 95 %
 	mkdir -p build

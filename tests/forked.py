@@ -6,6 +6,7 @@ That command itself is what tests of several workers start, of the command line 
 
 import multiprocessing
 import os
+import secrets
 import subprocess
 import sys
 import tempfile
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Protocol
 
 from proxy.cli import main
+from proxy.http import exchange
 
 PROCESSES = multiprocessing.get_context("forkserver")
 PROCESSES.set_forkserver_preload(
@@ -102,6 +104,7 @@ def _captured(work: Callable[..., object], given: Sequence[object], out: Path, e
 
 
 def _run(arguments: Sequence[str], log: Path, environ: Mapping[str, str], folder: Path) -> None:
+    exchange._PROCESS = secrets.token_hex(8)  # noqa: SLF001 (what a process draws when the module is imported)
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(environ)

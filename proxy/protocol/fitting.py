@@ -2,6 +2,7 @@
 they are written as its dialect demands; a chat completion's own messages stay the client's bytes.
 
     instructions in one message, and no developer   all; OpenAI knows a developer (vllm-project/vllm #6862)
+    results directly behind their calls             all; Responses lets a user speak in between
     no answer that says nothing                     all: a thought that was cut off, a prefill of nothing
     images of results in the user's message behind  all but Mistral; OpenAI allows them to users alone
     no reasoning                                    Mistral: 422 extra_forbidden
@@ -27,7 +28,7 @@ _STRICT = "mistral"
 def fitted(messages: Sequence[Message], dialect: str, *, continues: bool) -> list[Message]:
     """Returns the messages as the upstream takes them. `continues`: an assistant's message at the end is the beginning
     of the answer."""
-    said = _instructed(messages, dialect)
+    said = _with_results_behind(_instructed(messages, dialect))
     is_strict = dialect == _STRICT
     said = [_without(each, REASONING) for each in said] if is_strict else list(_with_images_apart(said))
     said = [each for each in said if not _says_nothing(each)] or said
@@ -46,6 +47,21 @@ def _instructed(messages: Sequence[Message], dialect: str) -> list[Message]:
     if dialect == "openai":
         return said
     return [instruction(each.text) if each.role == "developer" else each for each in said]
+
+
+def _with_results_behind(messages: Sequence[Message]) -> list[Message]:
+    """Returns the messages with each result behind the newest call before it that it answers."""
+    calls: dict[str, int] = {}
+    results: dict[int, list[Message]] = {}
+    for at, said in enumerate(messages):
+        if said.role == "tool":
+            results.setdefault(calls.get(said.tool_call_id, at), []).append(said)
+        else:
+            calls.update((call.id, at) for call in said.tool_calls)
+    placed: list[Message] = []
+    for at, said in enumerate(messages):
+        placed += [*([] if said.role == "tool" else [said]), *results.get(at, ())]
+    return placed
 
 
 def _without(said: Message, field: str) -> Message:

@@ -3,6 +3,7 @@ that cannot be written, with no way to anywhere."""
 
 import json
 import shlex
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from signal import SIGTERM
@@ -47,12 +48,14 @@ print("TOLD " + json.dumps({
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[image.Built]:
+def built() -> Iterator[image.Built]:
     if reason := image.why_not():
         pytest.skip(f"the Dockerfile's steps: {reason}")
-    folder = tmp_path_factory.mktemp("image")
-    yield image.build(folder, image.debian(folder / "base"), image.fetched(folder / "wheels"))
-    image.remove(folder)
+    folder = Path(tempfile.mkdtemp(prefix="olvido-image-", dir="/var/tmp"))  # on a disk: it is too large for memory
+    try:
+        yield image.build(folder, image.debian(folder / "base"), image.fetched(folder / "wheels"))
+    finally:
+        image.remove(folder)
 
 
 def test_it_takes_400_megabytes_at_most(built: image.Built) -> None:

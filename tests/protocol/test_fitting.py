@@ -109,3 +109,15 @@ def test_the_beginning_of_an_answer_is_marked(dialect: str, mark: str | None) ->
     assert made(said, dialect) == said
     calls = [user("Go"), assistant("x", tool_calls=CALLS, reasoning_content="")]
     assert mark not in made(calls, dialect, continues=True)[-1]
+
+
+def test_results_stand_behind_their_calls() -> None:
+    calls = [{"id": each, "type": "function", "function": {"name": "look", "arguments": "{}"}} for each in "ab"]
+    one, two = assistant("I look", tool_calls=calls), assistant("And again", tool_calls=calls[:1])
+    said = [user("Hi"), one, user("Wait"), result("B", "b"), result("A", "a"), two, user("So?"), result("A2", "a")]
+    assert made(said, "generic") == [
+        *(user("Hi"), one, result("B", "b"), result("A", "a"), user("Wait")),
+        *(two, result("A2", "a"), user("So?")),
+    ]
+    lone = [user("Hi"), result("C", "c"), user("So?")]
+    assert made(lone, "generic") == lone
