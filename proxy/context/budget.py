@@ -145,7 +145,9 @@ class TokenBudget:
 
     def pressure(self) -> int | None:
         """Returns the tokens of a prompt above which folds need not pay off; None without a limit."""
-        return None if self.context.limit is None else round(self.case.profile.pressure * self.context.limit)
+        if self.context.limit is None or self.context.caching.is_ours:
+            return self.context.limit  # what only we have cached costs so little that a longer prompt is worth it
+        return round(self.case.profile.pressure * self.context.limit)
 
     def prefix(self, draft: Draft) -> int:
         """Returns the tokens of tools and instructions, at the beginning of the prompt."""

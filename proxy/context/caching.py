@@ -40,10 +40,10 @@ def caching(
     """Returns the prices `idle` seconds after the previous request. `asked`: the client's breakpoints; None: the
     provider caches without. `prefix`: tokens of tools and instructions. `may_set`: breakpoints where there are none.
     `is_split`: the previous request has had one behind its instructions."""
-    if asked is not None and asked.for_an_hour and cache != economics.NO_CACHE:
+    if asked is not None and asked.for_an_hour and cache.marked:
         price, cache = replace(price, write=price.hour), replace(cache, ttl=HOUR)
     rates = economics.rates(price, cache, idle=idle)
-    if asked is None or cache == economics.NO_CACHE:
+    if asked is None or not cache.marked:
         return Caching(rates, rates)
     whole = replace(rates, marked=True, indivisible=not (is_split or asked.instructions))
     rates = whole if asked.automatic else replace(whole, tail=1.0)
@@ -55,7 +55,7 @@ def caching(
     return Caching(alone, alone, is_split=asked.instructions)
 
 
-def pays(of: Caching, costs: CostSoFar, cost: float) -> bool:
+def pays(of: Caching, costs: CostSoFar, cost: float, *, regret: float = FORCED) -> bool:
     """True if breakpoints are set: always where the client sets some; else if what they cost now, which later requests
-    save again, stays within what a limit may force. `cost`: of the prompt with them."""
-    return of.is_marked and (not of.is_ours or costs.spent + cost <= (1 + FORCED) * costs.baseline)
+    save again, stays within `regret`, a share of pass-through. `cost`: of the prompt with them."""
+    return of.is_marked and (not of.is_ours or costs.spent + cost <= (1 + regret) * costs.baseline)

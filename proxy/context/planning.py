@@ -23,6 +23,7 @@ from proxy.context import elide, marks
 from proxy.context.budget import Step, TokenBudget
 from proxy.context.caching import pays
 from proxy.context.draft import Draft, Memory, PlanContext
+from proxy.context.economics import REGRET
 from proxy.context.folding import FoldPlanner
 from proxy.context.layout import kept, lay_out
 from proxy.context.marks import MarkPlanner
@@ -46,7 +47,7 @@ from proxy.types import (
 from proxy.types.desk import DeskPlan
 
 # Share of the limit above which a prompt is prepared for its first fold: a turn that doubles the prompt is rare.
-SPLIT_AHEAD = 0.5
+MARKED_AHEAD = 0.5
 
 
 def plan(request: ChatRequest, case: Case, progress: Progress, memory: Memory, context: PlanContext) -> Plan:
@@ -142,7 +143,7 @@ class _Planner(Step):
 
     def _planned(self, draft: Draft, offers: str) -> Plan:
         is_changed = bool(draft.fold or draft.volatile.text or draft.omitted or self.budget.markers or self._has_desk())
-        is_changed = is_changed or self._is_split_ahead(draft)
+        is_changed = is_changed or self._is_marked_ahead(draft)
         sent = self.budget.tokens(draft) if is_changed else self.budget.original
         is_too_large = self.context.limit is not None and sent > self.context.limit
         kind: PlanKind = "over-budget" if is_too_large else "managed" if is_changed else "untouched"
@@ -180,13 +181,17 @@ class _Planner(Step):
             repeats=repeats,
         )
 
-    def _is_split_ahead(self, draft: Draft) -> bool:
-        """Tells whether a prompt that nothing else changes gets a breakpoint behind its instructions, which costs
-        nothing: it comes near the limit, and the first fold would have to write them again."""
+    def _is_marked_ahead(self, draft: Draft) -> bool:
+        """Tells whether a prompt that nothing else changes gets breakpoints of ours, since it comes near the limit: one
+        behind its instructions, which costs nothing, and without which the first fold would have to write them again;
+        all of them, if the client sets none and they pay."""
         limit, caching = self.context.limit, self.context.caching
-        if limit is None or not caching.is_marked or caching.is_ours or caching.is_split:
+        if limit is None or not caching.is_marked or self.budget.original <= MARKED_AHEAD * limit:
             return False
-        return self.budget.original > SPLIT_AHEAD * limit and self.budget.prefix(draft) >= caching.rates.minimum
+        if caching.is_ours:
+            cost = caching.rates.cost(self.budget.original, self.budget.repeated())
+            return pays(caching, self.budget.costs(), cost, regret=REGRET)
+        return not caching.is_split and self.budget.prefix(draft) >= caching.rates.minimum
 
     def _has_desk(self) -> bool:
         """Tells whether something of the desk is in the prompt."""

@@ -38,6 +38,7 @@ class PrefixCache:
     # A prefix is found only where an earlier request ended, at its newest message or its answer.
     breakpoints: bool = False
     reasoning: bool = False  # reasoning is kept only while no message before it has changed
+    marked: bool = False  # of requests of the Messages API, only what they mark (`cache_control`) is cached
 
 
 @dataclass(frozen=True, slots=True)

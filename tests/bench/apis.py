@@ -31,6 +31,7 @@ from typing import Any
 import httpx
 import msgspec
 
+from proxy.app import create_app
 from proxy.protocol import apis
 from proxy.types import ApiName
 from tests.bench import apis_cost
@@ -68,7 +69,10 @@ def proxied(upstream: Native, spoken: list[str], dialect: str) -> Iterator[httpx
         server={"port": 0, "drain": 5},
         reuse={"exact": {"enabled": False}, "intent": {"enabled": False}},
     )
-    with run_proxy(settings) as url, httpx.Client(base_url=url, trust_env=False, timeout=60) as http:
+    with (
+        run_proxy(settings, create_app(settings, patience=60)) as url,
+        httpx.Client(base_url=url, trust_env=False, timeout=60) as http,
+    ):
         yield http
 
 

@@ -22,6 +22,7 @@ import msgspec
 from proxy.app import create_app
 from proxy.protocol import apis
 from proxy.protocol.message import chat_message
+from proxy.tokens import PER_MESSAGE
 from proxy.types import ApiName
 from tests.anthropic_cache import AnthropicCache
 from tests.bench import context_data
@@ -98,8 +99,11 @@ class Course:
 
 
 @lru_cache(200_000)
-def _tokens(plain_block: str) -> int:
-    return counter().text(plain_block)
+def _tokens(block: str) -> int:
+    """Tokens of a block, as a chat completion's message has them: an API that told more would have shorter prompts."""
+    told = json.loads(block)
+    text = told.get("text", told.get("content")) if told.get("type") in ("text", "tool_result") else None
+    return counter().text(text if isinstance(text, str) else block) + PER_MESSAGE
 
 
 class Till:
@@ -186,7 +190,7 @@ def marked(body: Json, marks: Marks) -> Json:
 
 
 @contextmanager
-def _proxied(way: Way) -> Iterator[tuple[Billing, httpx.Client]]:
+def proxied(way: Way) -> Iterator[tuple[Billing, httpx.Client]]:
     upstream = Billing(way)
     with run_app(upstream) as url:
         entry: Json = {
@@ -217,7 +221,7 @@ def _asked(way: Way, conversation: Conversation, said: Sequence[Json]) -> Json:
     return {**marked(body, way.marks), "model": MODEL} if way.is_anthropic else body
 
 
-def _course(way: Way, conversation: Conversation, upstream: Billing, http: httpx.Client) -> Course:
+def played(way: Way, conversation: Conversation, upstream: Billing, http: httpx.Client) -> Course:
     course, alone = Course(conversation.name), Till(way)
     native: ApiName = way.api if way.api in way.spoken else "chat"
     key = f"Bearer sk-{conversation.source}-{conversation.name}"
@@ -250,7 +254,7 @@ def _course(way: Way, conversation: Conversation, upstream: Billing, http: httpx
     return course
 
 
-def _told_by_the_ledger(http: httpx.Client) -> float:
+def told_by_the_ledger(http: httpx.Client) -> float:
     """Dollars that all requests have cost, as they were recorded."""
     lines = http.get("/metrics").text.splitlines()
     return sum(float(line.split()[-1]) for line in lines if line.startswith("olvido_cost_dollars_total"))
@@ -282,9 +286,9 @@ def costs(*, quick: bool, only: str = "") -> bool:
         if only and only not in way.name and way.api != "chat":
             continue
         began = time.monotonic()
-        with _proxied(way) as (upstream, http):
-            done = [_course(way, each, upstream, http) for each in told]
-            apart = _told_by_the_ledger(http) - upstream.dollars
+        with proxied(way) as (upstream, http):
+            done = [played(way, each, upstream, http) for each in told]
+            apart = told_by_the_ledger(http) - upstream.dollars
         whole, worst = max(done, key=lambda each: each.whole), max(done, key=lambda each: each.worst)
         mean = sum(each.whole for each in done) / len(done)
         found = [share for each in done for share in each.found]

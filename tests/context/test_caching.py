@@ -1,5 +1,7 @@
 """What a prompt costs where the provider caches only what is marked, and when we mark it."""
 
+from dataclasses import replace
+
 import pytest
 
 from proxy.config import Upstream, price_for
@@ -71,6 +73,12 @@ def test_what_only_this_request_has_is_not_written_unless_the_provider_marks_the
 def test_what_is_written_for_an_hour_costs_twice_as_much_and_lives_so_long(idle: float, cached: float) -> None:
     prices = found(Breakpoints(messages=True, for_an_hour=True), idle=idle)
     assert (prices.rates.cached, prices.rates.write, prices.alone.write) == (cached, 2.0, 2.0)
+
+
+def test_what_caches_by_itself_needs_no_breakpoints() -> None:
+    known = replace(CACHE, marked=False)
+    prices = caching(PRICE, known, Breakpoints(), idle=1.0, prefix=9, may_set=True)
+    assert prices == caching(PRICE, known, None, idle=1.0, prefix=9, may_set=True)
 
 
 def test_without_a_cache_nothing_is_marked() -> None:

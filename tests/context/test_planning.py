@@ -247,9 +247,8 @@ def test_a_fold_tells_how_much_of_the_cache_it_busts_and_the_next_request_nothin
 
 
 def marking(asked: Breakpoints, *, idle: float = 60.0) -> Caching:
-    return caching(
-        Price(1.0, 0.1, 1.25, 5.0), PrefixCache(300.0, minimum=64), asked, idle=idle, prefix=20, may_set=True
-    )
+    cache = PrefixCache(300.0, minimum=64, marked=True)
+    return caching(Price(1.0, 0.1, 1.25, 5.0), cache, asked, idle=idle, prefix=20, may_set=True)
 
 
 ALL, NONE = marking(Breakpoints(messages=True)), marking(Breakpoints())
@@ -326,7 +325,7 @@ def test_a_first_fold_finds_the_instructions_only_where_they_have_a_breakpoint_o
     for is_split in (False, True):
         prices = caching(
             Price(1.0, 0.1, 1.25, 5.0),
-            PrefixCache(300.0, minimum=64),
+            PrefixCache(300.0, minimum=64, marked=True),
             Breakpoints(messages=True),
             idle=60.0,
             prefix=20,
