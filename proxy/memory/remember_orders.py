@@ -100,15 +100,20 @@ def orders(text: str) -> tuple[Ordered, ...]:
     if not may_order(text):
         return ()
     spans = list(sentences(text))
+    asking: list[bool] = []  # by sentence, once an order is found: most texts have none
     found = []
     for at, (start, end) in enumerate(spans):
         sentence = text[start:end]
         if not may_order(sentence):
             continue
-        has_task = any(other != at and asks_for_work(text[slice(*span)]) for other, span in enumerate(spans))
         line = _line(text, start)
         is_comment = line.startswith(_COMMENT)
-        parsed = parse(sentence.lstrip(_MARKS) if is_comment else sentence, has_task=has_task)
+        said = sentence.lstrip(_MARKS) if is_comment else sentence
+        parsed = parse(said)
+        if parsed is not None:
+            asking = asking or [asks_for_work(text[slice(*span)]) for span in spans]
+            if any(asking[:at]) or any(asking[at + 1 :]):
+                parsed = parse(said, has_task=True)
         if parsed is None:
             continue
         if is_comment:
