@@ -7,7 +7,7 @@ from typing import TypeAlias, get_args
 
 from proxy.quality.choosing import Skipped
 from proxy.reuse.cacheable import BYPASSES
-from proxy.reuse.circumstances import UNSUITED
+from proxy.reuse.question import UNSUITED
 from proxy.reuse.verdict import REASONS
 from proxy.types import FactStatus, Mechanisms, RowKind
 from proxy.types.curation import OperationName

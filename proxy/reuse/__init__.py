@@ -20,12 +20,13 @@ May this request be answered from memory, or its answer kept?
 
 Which earlier questions may it be compared with?
 
-    circumstances.py  which requests ask a plain question, and what two of them must share
+    question.py    which requests ask a plain question, and what two of them must share
     index.py       the nearest of the questions that were asked before
 
 Do two questions, or two conversations, ask the same?
 
-    question.py    a question in canonical form: without small talk and frames, spelt out, one way of saying for several
+    question.py    a question in canonical form: without small talk (small_talk.py) and frames, spelt out, one way of
+                   saying for several
     verdict.py     the decision: every word of both is accounted for and stands in the same phrase
     pairing.py     two questions word by word, and the words that are not accounted for
     licences.py    the differences that two questions may have; substitutes.py: one word for another

@@ -17,7 +17,7 @@ any day, whatever it is that one does.
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
@@ -29,8 +29,9 @@ import numpy as np
 from proxy.language.tables import everywhere, function_words_everywhere, words_everywhere
 from proxy.language.words import plain
 from proxy.linear import LinearModel
+from proxy.protocol.answers import sole_text
 from proxy.reuse.gate import SIGNS, emotional, side_effect, signs, time_dependent
-from proxy.types import ChatRequest, Message, Vector
+from proxy.types import ChatRequest, Json, Message, Vector
 
 Bypass = Literal[
     "multimodal",
@@ -72,6 +73,13 @@ def bypass_reason(request: ChatRequest, vector: Vector | None = None) -> Bypass 
         return carried
     newest, *before = _user_texts(request.messages)
     return _asked_for(newest, vector) or next(filter(None, map(_asked_for, before)), None)
+
+
+def is_reusable(completion: Mapping[str, Json]) -> bool:
+    """Tells whether an answer is one text for people, ended as the model meant to. A program that asks for JSON in its
+    prompt only would not understand a disclaimer before it."""
+    content = (sole_text(completion) or "").lstrip()
+    return content != "" and not content.startswith(("{", "[", "```json"))
 
 
 def listed_reason(request: ChatRequest) -> Bypass | None:

@@ -17,11 +17,10 @@ from proxy.embedding.exported import BUILTIN, source_of
 from proxy.language.detect import language
 from proxy.language.language import language_of
 from proxy.protocol.answers import disclaimer_line, with_disclaimer
-from proxy.reuse.cacheable import ASKED, bypass_reason
-from proxy.reuse.circumstances import Conversation, conversation, entry_id, is_reusable, partition
+from proxy.reuse.cacheable import ASKED, bypass_reason, is_reusable
 from proxy.reuse.judging import SECOND_THOUGHT, Reports, may_be_judged, overruled
 from proxy.reuse.partitions import Partitions
-from proxy.reuse.question import analyse, warm
+from proxy.reuse.question import Conversation, analyse, conversation, entry_id, partition, warm
 from proxy.reuse.standing import stands_alone
 from proxy.reuse.verdict import Verdict, contexts_agree, judge
 from proxy.storage.base import AnswerCache

@@ -4,31 +4,49 @@ Greetings, thanks and small talk are dropped, words of grammar that are typed wr
 taken off ("could you tell me how …"), what is written in a hurry is spelt out, and what is said in several ways is said
 in one ("what is the best way to" is "how to").
 
-Small talk must show itself. Greetings, thanks, apologies and how somebody came to ask change no answer. An illness, a
-version, a place, a budget, what was tried, the form that is wanted do, and nobody can list them. So it takes a phrase
-of small talk, and hardly a word that is neither of small talk nor said of anything. Doubt is context: taken for small
-talk it is a wrong answer, the contrary a reuse that is missed. Weights for words, pairs and topics (logistic regression
-on the rows of tests/bench/fillers.jsonl) recognised more of it. But in medical questions, a field they had not seen,
-they took some 4 % of the clauses for small talk that were none; the tables take 1 in 500.
-
 No frame is taken away that an answer depends on: the form that is wanted ("briefly", "step by step"), a superlative
 ("the cheapest way to"), who acts and when ("how did people" is no "how to"). Nor are two things made one: whoever wants
 to learn French asks for something else than what French is.
+
+A request asks a plain question, or has a reason why it does not. A partition holds the answers that were given under
+the same circumstances: scope, upstream, model, instructions, parameters, language, and everything the assistant had
+said before. The user's own earlier messages are not part of it: they are compared question by question, since they may
+be in other words too.
 """
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from hashlib import blake2b
+from typing import Literal, get_args
 
+import msgspec
 from rapidfuzz.distance import OSA
 
-from proxy.language.language import Language, SmallTalk, language_of
+from proxy.language.language import Language, language_of
 from proxy.language.phrases import Rule
-from proxy.language.tables import everywhere, languages, words_everywhere
-from proxy.language.words import fold, is_known, plain
+from proxy.language.tables import languages
+from proxy.language.words import fold, is_known
 from proxy.language.words import warm as load_words
+from proxy.protocol.answers import has_disclaimer, without_disclaimer
+from proxy.protocol.chat import keyed
+from proxy.reuse.small_talk import REPEATED, is_empty_talk, is_small_talk
+from proxy.types import ChatRequest
+
+Unsuited = Literal["large", "tools", "json_mode", "logprobs", "agent", "no_question", "long_context", "empty"]
+UNSUITED: tuple[str, ...] = get_args(Unsuited)
+
+# Earlier user messages that must agree with an entry's. Longer conversations have hardly ever been had before, and each
+# message is one more comparison.
+MOST_CONTEXT = 4
+# A larger request is a document to work on and hardly ever comes twice. Reading one of 20 MB would hold the event loop
+# for more than a second; of this size, 5 ms.
+MOST_BYTES = 128 * 1024
+
+_ROLES = ("user", "assistant", "system", "developer")
+_encode = msgspec.json.Encoder(order="deterministic").encode
 
 # Beyond, a text is compared as a whole: no reading of it word by word would be safe, or quick.
 MAX_WORDS = 200
@@ -38,27 +56,14 @@ _REMEMBERED = 4_096  # questions
 _SEGMENT_END = re.compile(r"(?<!\b[A-Za-z])[.?!;:…\n](?=\s|$)|[¿¡]|,(?!\d)|\s[\u2013\u2014-]\s|\(|\)")
 _MARKS = re.compile(r"[¿?¡!;:…()\[\]]|\.(?=\s|$)|(?<!\d),|,(?!\d)|(?<=\s)[\u2013\u2014-](?=\s)")
 _PLAIN_QUOTES = (("\u2019", "'"), ("\u00b4", "'"), *((quote, '"') for quote in "“”«»"))
-_REPEATED = re.compile(r"([a-zA-Z])\1{2,}")
 _STRETCHED = re.compile(r"(?<![a-zA-Z])[a-zA-Z]*([a-zA-Z])\1{2,}[a-zA-Z]*")
 _ROMAN = re.compile(r"[ivxlcdm]+", re.IGNORECASE)
-_NAME = re.compile(r"(?<=[^\W_] )(?!I\b)[A-ZÁÉÍÓÚÑ]")
-_SPOKEN = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
 _WORD = re.compile(r"[^\W_]+")
-_AUXILIARIES = words_everywhere("lexicon", "auxiliaries")
-_ATTACHED = words_everywhere("lexicon", "attached")
 
 _LONGEST_FRAMED = 1000  # characters; what is longer is no question that is put in other words
 _ROUNDS = 8
 _FRAME_MARKS = re.compile(r" [,.?](?: [,.?])+(?= )")
 
-_LONGEST_TALK = 200  # characters; whoever writes more says something
-_UNKNOWN = 2  # words of small talk
-_NO_NAME = "|".join(rf"{entry}\b" for text in everywhere("smalltalk", "no-name") for entry in text.split(" | "))
-_NAMED = re.compile(rf"(?<=[^\W_] )(?!{_NO_NAME})[A-ZÁÉÍÓÚÑ][\w'\u2019-]+")
-_NO_PLACE = re.compile("|".join(everywhere("smalltalk", "no-place")).replace(" | ", "|"))
-_TALK_WORD = re.compile(r"[^\W\d_][^\W_]*(?:'[a-z]+)?|[\u2600-\u27bf\U0001f300-\U0001faff]+")
-_TALK_MARK = re.compile(r"(?<= )[.,?](?= )")
-_DIGIT = re.compile(r"\d")
 
 _DOUBLED = re.compile(r"(.)\1+")
 _SHORTEST = 3  # letters; what is shorter stands in the table of chat spellings or is left alone
@@ -106,7 +111,7 @@ def _tidied(text: str) -> str:
         for fancy, plain_quote in _PLAIN_QUOTES:
             text = text.replace(fancy, plain_quote)
     return _STRETCHED.sub(
-        lambda word: word[0] if _ROMAN.fullmatch(word[0]) else _REPEATED.sub(r"\1", word[0]), text
+        lambda word: word[0] if _ROMAN.fullmatch(word[0]) else REPEATED.sub(r"\1", word[0]), text
     ).strip()
 
 
@@ -133,7 +138,7 @@ def _said(text: str, language: Language) -> list[str]:
     segments = [segment.strip() for segment in _segments(text)]
     if len(segments) < 2:
         return segments or [text]
-    return [segment for segment in segments if not _is_empty_talk(segment, language)] or segments
+    return [segment for segment in segments if not is_empty_talk(segment, language)] or segments
 
 
 def _segments(text: str) -> Iterator[str]:
@@ -144,53 +149,6 @@ def _segments(text: str) -> Iterator[str]:
         start = end.end()
     if _WORD.search(text, start):
         yield text[start:]
-
-
-def _is_empty_talk(segment: str, language: Language) -> bool:
-    lexicon = language.lexicon
-    spoken = _SPOKEN.findall(fold(segment))
-    # Whom it is for, what with: that is no greeting, whoever is greeted.
-    if spoken[0] in _ATTACHED:
-        return False
-    if lexicon.filler.issuperset(spoken):
-        return True
-    # What asks is the question itself, or a part of it.
-    if segment.endswith("?") or not lexicon.asking.isdisjoint(spoken) or spoken[0] in _AUXILIARIES:
-        return False
-    if all(word in lexicon.filler or word in lexicon.function for word in spoken):
-        return True
-    # A name may be what the question is about, whatever stands around it.
-    return not _NAME.search(segment) and is_small_talk(segment, language)
-
-
-def is_small_talk(segment: str, language: Language) -> bool:
-    """Tells whether `segment`, a sentence or clause beside the question itself, can be left out."""
-    if len(segment) > _LONGEST_TALK or _DIGIT.search(segment):
-        return False
-    text = _REPEATED.sub(r"\1", plain(_NAMED.sub(_marked, segment)))
-    clauses = [f" . {clause.strip()} . " for clause in _TALK_MARK.split(text) if _TALK_WORD.search(clause)]
-    return bool(clauses) and all(_says_nothing(clause, language.small_talk()) for clause in clauses)
-
-
-def _says_nothing(clause: str, tables: SmallTalk) -> bool:
-    said = set(_TALK_WORD.findall(clause))
-    unknown = said - tables.known
-    return (
-        len(unknown) <= _UNKNOWN
-        and said.isdisjoint(tables.deciding)
-        and (unknown | {"named"}).isdisjoint(tables.points.findall(clause))
-        and (unknown - tables.kin).isdisjoint(tables.owns.findall(clause))
-        and not tables.context.search(clause)
-        and not tables.opens.search(clause)
-        and (
-            tables.small_talk.search(clause) is not None or (not unknown and tables.chatter.search(clause) is not None)
-        )
-    )
-
-
-def _marked(name: re.Match[str]) -> str:
-    """Returns names with "named" before each: "in named Chile"."""
-    return name[0] if _NO_PLACE.match(name[0]) else f"named {name[0]}"
 
 
 # --- frames -----------------------------------------------------------------------------------------------------------
@@ -271,3 +229,73 @@ def _grammar(language: Language) -> tuple[frozenset[str], dict[str, frozenset[st
 
 def _shortened(word: str) -> set[str]:
     return {word, *(word[:at] + word[at + 1 :] for at in range(len(word)))}
+
+
+# --- requests that ask one --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """A conversation that ends in a question, as plain text."""
+
+    question: str
+    context: tuple[str, ...]  # the user messages before it, oldest first
+    others: tuple[tuple[int, str, str], ...]  # index, role and text of every message that is not the user's
+    follows_reuse: bool = False  # the answer right before it came from memory by intent
+
+
+def conversation(request: ChatRequest, disclaimers: Iterable[str]) -> Conversation | Unsuited:
+    """Returns the question, or the reason why the request is none to be answered by its meaning. `disclaimers`: the
+    lines that open a reused answer. With or without, it is the same answer."""
+    if len(request.raw) > MOST_BYTES:
+        return "large"
+    if request.has_tools or request.tool_choice not in (None, "none"):
+        return "tools"
+    if ((form := request.response_format) is not None and form.kind != "text") or request.constrains_text:
+        return "json_mode"
+    if request.wants_token_details:
+        return "logprobs"
+    said: list[tuple[str, str]] = []
+    for message in request.messages:
+        if (text := message.sole_text) is None or message.role not in _ROLES:
+            return "agent"
+        said.append((message.role, text))
+    if not said or said[-1][0] != "user":
+        return "no_question"
+    *context, question = [text for role, text in said if role == "user"]
+    if not question.strip():
+        return "empty"
+    if len(context) > MOST_CONTEXT:
+        return "long_context"
+    lines = tuple(disclaimers)
+    others = [
+        (index, role, without_disclaimer(text, lines) if role == "assistant" else text)
+        for index, (role, text) in enumerate(said)
+        if role != "user"
+    ]
+    answer = next((text for role, text in reversed(said) if role == "assistant"), None)
+    follows_reuse = answer is not None and has_disclaimer(answer, lines)
+    return Conversation(question, tuple(context), tuple(others), follows_reuse)
+
+
+def partition(
+    scope_id: str, addressee: str, request: ChatRequest, conversation: Conversation, *, language: str, embedder: str
+) -> str:
+    """32 hex digits. Every field of the request counts but the messages and those that never reach the model; of the
+    sampling parameters, the range they are in."""
+    fields = keyed(request)
+    if (temperature := request.sampling.temperature) is not None:
+        fields["temperature"] = _bucket(temperature)
+    everything = ("olvido intent 1", scope_id, addressee, language, embedder, conversation.others, fields)
+    return blake2b(_encode(everything), digest_size=16).hexdigest()
+
+
+def entry_id(scope_id: str, partition: str, said: Conversation) -> str:
+    """The same for a question that is asked again."""
+    asked = (scope_id, partition, " ".join(said.question.split()), said.context)
+    return "r-" + blake2b(_encode(asked), digest_size=8).hexdigest()
+
+
+def _bucket(temperature: float) -> str:
+    """Near zero, up to one, above. A model at 0.6 and at 0.7 says the same things."""
+    return "low" if temperature <= 0.3 else "usual" if temperature <= 1 else "high"

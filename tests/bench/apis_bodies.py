@@ -58,6 +58,18 @@ def body_of(api: ApiName, conversation: Conversation, said: list[Message]) -> Js
 
 
 def plain(said: Json) -> Message:
-    """A message without what is no part of the conversation in every API."""
+    """A message without what is no part of the conversation in every API, the arguments of its calls in the spelling of
+    the one that has them as objects."""
     kept = {name: value for name, value in said.items() if name in ("role", "content", "tool_calls", "tool_call_id")}
+    if kept.get("tool_calls"):
+        kept["tool_calls"] = [_spelt(call) for call in kept["tool_calls"]]
     return chat_message(msgspec.json.encode(kept), kept)
+
+
+def _spelt(call: Json) -> Json:
+    function = call["function"]
+    try:
+        arguments = msgspec.json.encode(msgspec.json.decode(function.get("arguments") or "{}")).decode()
+    except msgspec.DecodeError:
+        return call
+    return {**call, "function": {**function, "arguments": arguments}}

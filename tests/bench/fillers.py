@@ -16,7 +16,7 @@ import msgspec
 
 from proxy.language.detect import Code
 from proxy.language.language import language_of
-from proxy.reuse.question import is_small_talk
+from proxy.reuse.small_talk import is_small_talk
 from tests.bench.bypass import wilson
 
 DATA = Path(__file__).with_name("fillers.jsonl")

@@ -28,7 +28,7 @@ from proxy.protocol.chat import SESSION_METADATA, Chains, chain_of, links_after
 from proxy.protocol.dialects import DIALECTS, violations
 from proxy.protocol.headers import SESSION_HEADERS, read_directives
 from proxy.storage.base import SessionStore
-from proxy.storage.shared.sessions import LocalOpenTurns
+from proxy.storage.shared.learnt import LocalOpenTurns
 from proxy.storage.sqlite.archive import SqliteArchive
 from proxy.types import ChatRequest, Headers, Identity, SessionSource
 from tests import stores

@@ -21,7 +21,7 @@ from proxy.memory.learn import QUEUED_AT_ONCE, Learner
 from proxy.memory.library import Library
 from proxy.observe.metrics import Metrics
 from proxy.protocol.message import message
-from proxy.storage.shared.sessions import LocalOpenTurns
+from proxy.storage.shared.learnt import LocalOpenTurns
 from proxy.storage.sqlite.archive import SqliteArchive
 from proxy.storage.sqlite.facts import SqliteFacts
 from proxy.tasks import Attempts, Tasks

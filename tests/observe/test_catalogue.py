@@ -8,7 +8,7 @@ import pytest
 from proxy.observe.catalogue import MOST_INITIAL, Catalogue, Entry
 from proxy.observe.labels import MECHANISM, RESULT, STAGE
 from proxy.reuse.cacheable import BYPASSES
-from proxy.reuse.circumstances import UNSUITED
+from proxy.reuse.question import UNSUITED
 from proxy.reuse.verdict import REASONS
 from proxy.types import Mechanisms
 

@@ -34,7 +34,7 @@ from proxy.reuse.judging import (
 from proxy.reuse.partitions import Partitions
 from proxy.reuse.verdict import REASONS
 from proxy.storage.reuse import MOST_JUDGED
-from proxy.storage.shared.sessions import LocalLastServed
+from proxy.storage.shared.learnt import LocalLastServed
 from proxy.storage.sqlite.reuse import SqliteReuse
 from proxy.types import (
     Asked,

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proxy.language.language import Language
-from proxy.reuse.question import is_small_talk
+from proxy.reuse.small_talk import is_small_talk
 from tests.languages import EN, ES
 
 FILLERS: list[tuple[Language, str]] = [

@@ -20,8 +20,8 @@ from proxy.storage.erasures import base_of
 from proxy.storage.folder import REREAD, FileLogouts
 from proxy.storage.redis.connection import Connection
 from proxy.storage.redis.records import Codec
+from proxy.storage.shared.learnt import MOST_OPEN, MOST_OPEN_BYTES, MOST_SESSIONS
 from proxy.storage.shared.local import MOST_WRONG, WRONG_SECONDS, LocalThrottle
-from proxy.storage.shared.sessions import MOST_OPEN, MOST_OPEN_BYTES, MOST_SESSIONS
 from proxy.types import OpenTurn, Served
 
 T = TypeVar("T")

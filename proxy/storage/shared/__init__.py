@@ -3,8 +3,7 @@ several processes.
 
 local.py     all of it in this process, as one `SharedState`; of it, wrong admin tokens
 flights.py   of it, single flight
-sessions.py  of it, open turns, and what was served last
-learnt.py    of it, hit rates, calibrations, evidence of prefix caches
+learnt.py    of it, hit rates, calibrations, evidence of prefix caches; open turns, and what was served last
 breakers.py  of it, breakers of upstreams
 counters.py  of it, counts of what is limited: in this process, or in a file that the workers of a machine share
 

@@ -1,13 +1,16 @@
 """Lessons that one process has learnt from its own requests: hit rates of reuse, the upstreams' tokens per token of our
-counts, and prefix caches that find nothing."""
+counts, prefix caches that find nothing; and of sessions, turns that are open while a client runs its tools, and what
+was served last."""
 
 from collections import Counter, deque
 from dataclasses import dataclass, field
 from hashlib import blake2b
+from operator import attrgetter
 
 from proxy.lru import Lru
+from proxy.storage.erasures import base_of
 from proxy.storage.shared import Calibrations
-from proxy.types import Usage
+from proxy.types import OpenTurn, Served, Usage
 
 WINDOW = 40  # last different questions of a partition
 ANOMALOUS = 20  # of these, answered by one entry: it no longer answers a question, and reuse stops
@@ -24,6 +27,11 @@ MISSES = 3  # reports in a row that nothing was cached, each where it should hav
 LEAST_REPEATED = 2_048
 # Seconds: the shortest time that a provider documents for its cache (Kimi, Anthropic). Later it may be gone.
 MOST_IDLE = 300.0
+
+MOST_OPEN = 1_000  # turns
+MOST_OPEN_BYTES = 64 * 2**20  # of all of them
+
+MOST_SESSIONS = 10_000  # with their last reuse
 
 
 @dataclass(slots=True)
@@ -135,3 +143,43 @@ class LocalCacheEvidence:
             self._misses.put((upstream, model), misses)
         else:
             self._misses.pop((upstream, model), None)
+
+
+# --- sessions ---------------------------------------------------------------------------------------------------------
+
+
+class LocalOpenTurns:
+    """Open turns in memory: the newest, up to a number and a size."""
+
+    def __init__(self, most: int = MOST_OPEN, most_bytes: int = MOST_OPEN_BYTES) -> None:
+        self._turns: Lru[tuple[str, str], OpenTurn] = Lru(most, cost=attrgetter("size"), most_cost=most_bytes)
+
+    async def get(self, scope: str, session: str) -> OpenTurn | None:
+        return self._turns.get((scope, session))
+
+    def put(self, scope: str, session: str, turn: OpenTurn | None) -> None:
+        if turn is None or not turn.messages:
+            self._turns.drop((scope, session))
+        else:
+            self._turns.put((scope, session), turn)
+
+    def drop(self, scope: str) -> None:
+        for key in [key for key in self._turns if base_of(key[0]) == scope]:
+            self._turns.drop(key)
+
+
+class LocalLastServed:
+    """The last reuse of each session in memory: of the newest sessions."""
+
+    def __init__(self) -> None:
+        self._sessions: Lru[tuple[str, str], Served] = Lru(MOST_SESSIONS)
+
+    def note(self, scope: str, session: str, served: Served) -> None:
+        self._sessions.put((scope, session), served)
+
+    async def take(self, scope: str, session: str) -> Served | None:
+        return self._sessions.pop((scope, session), None)
+
+    def drop(self, scope: str) -> None:
+        for key in [key for key in self._sessions if base_of(key[0]) == scope]:
+            del self._sessions[key]

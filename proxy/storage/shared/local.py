@@ -8,8 +8,7 @@ from proxy.storage.shared import SharedState
 from proxy.storage.shared.breakers import LocalBreakers
 from proxy.storage.shared.counters import SqliteCounters
 from proxy.storage.shared.flights import LocalSingleFlight
-from proxy.storage.shared.learnt import LocalHitRates, local_calibrations
-from proxy.storage.shared.sessions import LocalLastServed, LocalOpenTurns
+from proxy.storage.shared.learnt import LocalHitRates, LocalLastServed, LocalOpenTurns, local_calibrations
 
 MOST_WRONG = 10  # tokens from one address within WRONG_SECONDS; a form is guessed at by hand, or by a program
 WRONG_SECONDS = 60.0

@@ -1,7 +1,7 @@
 """What one process knows of sessions is bounded."""
 
 from proxy.conversation.turns import open_turn
-from proxy.storage.shared.sessions import MOST_SESSIONS, LocalLastServed, LocalOpenTurns
+from proxy.storage.shared.learnt import MOST_SESSIONS, LocalLastServed, LocalOpenTurns
 from proxy.types import ReuseEntry, Served
 from tests.builders import NOW, calling, messages, user
 

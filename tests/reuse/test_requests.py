@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from proxy.protocol.chat import UNKEYED
 from proxy.protocol.request import parse
-from proxy.reuse.circumstances import (
+from proxy.reuse.cacheable import is_reusable
+from proxy.reuse.question import (
     MOST_BYTES,
     MOST_CONTEXT,
     UNSUITED,
@@ -18,7 +19,6 @@ from proxy.reuse.circumstances import (
     Unsuited,
     conversation,
     entry_id,
-    is_reusable,
     partition,
 )
 from proxy.types import ChatRequest
