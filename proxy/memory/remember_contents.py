@@ -13,7 +13,7 @@ from typing import Literal
 from proxy.language.phrases import expression
 from proxy.language.tables import union
 from proxy.language.words import STOP, fold
-from proxy.memory.signals import ASPECTS, WORD, analyse, folded, spoken_in, subjects
+from proxy.memory.signals import ASPECTS, WORD, analyse, folded, spoken_in
 
 Content = Literal["fact", "rule", "nothing", "open"]
 # Of keeping in mind, the same before a mark ("remember: …"), of writing down, of taking note of something; a name
@@ -43,6 +43,7 @@ _FAMILY = _find(r"\W*(?:{family})(?!\W*$)")
 _SOMEBODY = _find(r"\W*(?:{somebody})\b")
 _UPPER = "A-Z\u00c1\u00c9\u00cd\u00d3\u00da\u00d1"
 _NAME = re.compile(rf"\W*(?:[Aa] )?[{_UPPER}][\w-]+(?: [{_UPPER}][\w-]+)?")
+_NUMBERED = re.compile(r"\W*(?:\w+ ){1,2}#?\d+\b")  # box 2, la caja 2
 _OBLIGES = _find(r"\W*(?:{obliges})")
 _AT_TIME = _find(r"\b{at_time}\b")
 _SUBJECT = re.compile(r"\W*(?:\S+\s+){0,3}\S+")  # its first words
@@ -166,11 +167,14 @@ def _is_of_theirs(said: str, plainly: str, verb: Verb) -> bool:
 
 
 def _may_be_known_here(said: str, plainly: str) -> bool:
-    """Tells whether a clause about a thing that is known to both ("the rent is due on the 3rd") may tell of the user's
-    life or work, and not what everybody knows ("the sun is a star")."""
+    """Tells whether a clause about something else than the user is about one thing, person, time or value ("the spare
+    key is under the pot", "box 2 holds rice", "deploys are on Tuesdays"), which may be of the user's life or work, and
+    not about any ("practice makes perfect")."""
     subject = _SUBJECT.match(said)
-    if subject is None or _DEFINITE.match(plainly) is None or _OF_TASK.search(folded(subject.group())):
+    if subject is None or _OF_TASK.search(folded(subject.group())):
         return False
+    if _DEFINITE.match(plainly) or _NAME.match(said) or _NUMBERED.match(said):
+        return True
     found = analyse(said)
     is_dated = not found.kinds.isdisjoint({"date", "time", "money"}) or _AT_TIME.search(plainly) is not None
-    return is_dated or bool(found.slots) or bool(subjects(subject.group()))
+    return is_dated or bool(found.slots)

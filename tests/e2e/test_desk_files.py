@@ -81,14 +81,14 @@ def test_everything_that_was_said_is_on_the_tape(filed: Proxy) -> None:
 
 
 def test_what_is_forgotten_is_in_no_document(filed: Proxy) -> None:
-    say(filed, "teo", "Remember that my locker code is zq81w.", "And that I like tea.", x_olvido_session="teo")
+    say(filed, "teo", "Remember that my locker number is zq81w.", "And that I like tea.", x_olvido_session="teo")
     eventually(lambda: "zq81w" in memory(filed, "teo"))
-    plan = written(filed, "teo", "plan.md", "- my locker code is zq81w\n- buy tea\n")
+    plan = written(filed, "teo", "plan.md", "- my locker number is zq81w\n- buy tea\n")
     eventually(lambda: document(filed, "teo", "plan.md")["version"] == 1)
-    plan.write_text("- my locker code is zq81w\n- buy tea\n- and milk\n")
+    plan.write_text("- my locker number is zq81w\n- buy tea\n- and milk\n")
     eventually(lambda: document(filed, "teo", "plan.md")["version"] == 2)
     assert {"plan.md", "MEMORY.md"} <= set(places(filed, "zq81w"))
-    say(filed, "teo", "Forget my locker code.")
+    say(filed, "teo", "Forget my locker number.")
     eventually(lambda: not places(filed, "zq81w"), 20.0)
     assert rows(filed, "zq81w") == []
     assert plan.read_text() == "- forgotten\n- buy tea\n- and milk\n"

@@ -148,15 +148,15 @@ def test_a_conversation_that_is_cleared_leaves_a_snapshot_that_is_recalled(filed
 
 @pytest.mark.note("Rumi Comandos/3")
 def test_what_is_forgotten_is_nowhere(filed: Proxy) -> None:
-    say(filed, "teo", "Remember that my locker code is zq81w.", "And that I like tea.", "/clear")
+    say(filed, "teo", "Remember that my locker number is zq81w.", "And that I like tea.", "/clear")
     eventually(lambda: "zq81w" in memory(filed, "teo"))
     file = folder(filed, "teo") / "MEMORY.md"
-    notes = "\nNote: my locker code is zq81w, really\n\n```\n- my locker code is zq81w\n```\n"
+    notes = "\nNote: my locker number is zq81w, really\n\n```\n- my locker number is zq81w\n```\n"
     file.write_text(memory(filed, "teo") + "- My bike is green\n" + notes)
     eventually(lambda: memory(filed, "teo").count("<!-- o:") >= 2)
     eventually(lambda: list((folder(filed, "teo") / "snapshots").glob("*.md")))
     assert "MEMORY.md" in places(filed, "zq81w")
-    say(filed, "teo", "Forget my locker code.")
+    say(filed, "teo", "Forget my locker number.")
     eventually(lambda: not places(filed, "zq81w"), 20.0)
     assert rows(filed, "zq81w") == []
     assert "My bike is green" in memory(filed, "teo")
@@ -165,7 +165,7 @@ def test_what_is_forgotten_is_nowhere(filed: Proxy) -> None:
 
 
 def test_and_what_the_command_forgets_too(filed: Proxy) -> None:
-    say(filed, "uma", "Remember that my gate code is kx55q.")
+    say(filed, "uma", "Remember that my gate is number kx55q.")
     eventually(lambda: "kx55q" in memory(filed, "uma"))
     facts = filed.http.get("/admin/api/facts").json()["facts"]
     (fact,) = [each for each in facts if "kx55q" in each["value"]]
@@ -174,7 +174,7 @@ def test_and_what_the_command_forgets_too(filed: Proxy) -> None:
 
 
 def test_who_is_erased_has_no_folder(filed: Proxy) -> None:
-    say(filed, "ivo", "Remember that my pin is 90210.")
+    say(filed, "ivo", "Remember that my house number is 90210.")
     eventually(lambda: "90210" in memory(filed, "ivo"))
     assert "1 folder" in olvido(filed, "erase", "--user", "ivo", "--yes")
     eventually(lambda: not list(root(filed).glob("*/ivo")))

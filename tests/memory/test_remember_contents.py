@@ -21,7 +21,7 @@ from proxy.memory.remember_contents import Content, Verb, is_by_user, weigh, wit
         ("the rent is due on the 3rd", "open"),
         ("everything has to stay in Europe", "open"),
         ("bananas are berries", "nothing"),
-        ("Everest is 8,849 metres high", "nothing"),
+        ("Everest is 8,849 metres high", "open"),
         ("time we missed the ferry", "nothing"),
         ("aquella noche en Salta", "nothing"),
         ("I told you about my bees", "nothing"),
@@ -65,7 +65,7 @@ def test_what_a_task_is_about_is_no_fact_beside_it() -> None:
 
 @pytest.mark.parametrize("said", ["World War I ended in 1918", "the US has fifty states"])
 def test_a_number_and_a_country_are_not_the_user(said: str) -> None:
-    assert weigh(said, verb="keeps", has_that=True, has_task=False) == "nothing"
+    assert weigh(said, verb="keeps", has_that=True, has_task=False) == "open"
 
 
 def test_a_clause_may_have_the_user_as_its_subject() -> None:
