@@ -78,6 +78,7 @@ def test_what_did_not_go_is_put_away_as_one_line_until_somebody_asks(page: Page,
     assert {each["fate"] for each in told[first : last + 1]} == {fate}
     assert run.locator(".message").count() == 0
     run.locator("summary").click()
+    run.locator(".message").nth(last - first).wait_for()
     assert run.locator(".message").count() == last - first + 1
 
 

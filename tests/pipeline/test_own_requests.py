@@ -51,7 +51,7 @@ async def verifying(upstream: Upstream, share: float = 1.0) -> AsyncIterator[Ser
         embedding={"model": "text-embedding-3-small", "base_url": f"{upstream.url}/v1", "api_key": "sk-vectors"},
         reuse={"intent": {"enabled": True, "verify": share}},
     )
-    async with serving(settings) as services, asyncio.timeout(60):
+    async with serving(settings, patience=20.0) as services, asyncio.timeout(60):  # no look-up runs out of time
         await until(lambda: services.intent.state == "ready")
         yield services
 
