@@ -60,7 +60,8 @@ def test_what_a_person_writes_is_in_their_next_conversation_and_what_others_writ
     desk = filed.http.get("/admin/api/desk", params={"session": "first"}).raise_for_status().json()
     own = sorted((each["name"], each["before"], each["after"]) for each in desk["edits"] if each["by"] == "person")
     assert own == [("plan.md", "", "Step one\n"), ("user_profile.md", "", "Likes short letters\n")]
-    assert "remember" in (folder(filed, "ana") / "identity.md").read_text()
+    rules = folder(filed, "ana") / "identity.md"
+    eventually(lambda: rules.exists() and "remember" in rules.read_text())
     edit = {"session": "first", "scope": desk["scope"], "name": "plan.md", "version": 1, "text": "Step one\nStep two\n"}
     filed.http.post("/admin/api/desk/document", json=edit).raise_for_status()
     eventually(lambda: plan.read_text() == "Step one\nStep two\n")
