@@ -66,7 +66,7 @@ def test_everything_that_was_forgotten_comes_back_with_a_button_that_says_until_
     offer = page.tab.locator(".callout").filter(has_text="can be brought back")
     assert "1 fact and" in offer.inner_text()
     assert "Until " in offer.inner_text()
-    assert row(page, "Ushuaia").count() == 0
+    eventually(lambda: row(page, "Ushuaia").count() == 0)
     offer.get_by_role("button", name="Bring back").click()
     row(page, "Ushuaia").wait_for()
     assert offer.count() == 0
