@@ -51,6 +51,8 @@ def _instructed(messages: Sequence[Message], dialect: str) -> list[Message]:
 
 def _with_results_behind(messages: Sequence[Message]) -> list[Message]:
     """Returns the messages with each result behind the newest call before it that it answers."""
+    if _are_behind(messages):
+        return list(messages)
     calls: dict[str, int] = {}
     results: dict[int, list[Message]] = {}
     for at, said in enumerate(messages):
@@ -64,6 +66,17 @@ def _with_results_behind(messages: Sequence[Message]) -> list[Message]:
     return placed
 
 
+def _are_behind(messages: Sequence[Message]) -> bool:
+    """True if every result stands behind the call that it answers, with nothing but other results in between."""
+    called: set[str] = set()
+    for said in messages:
+        if said.role != "tool":
+            called = {call.id for call in said.tool_calls} if said.calls_tools else set()
+        elif said.tool_call_id not in called:
+            return False
+    return True
+
+
 def _without(said: Message, field: str) -> Message:
     if field not in said.data:
         return said
@@ -71,12 +84,9 @@ def _without(said: Message, field: str) -> Message:
 
 
 def _says_nothing(said: Message) -> bool:
-    is_empty = said.is_plain or not said.data.get("content")
-    return (
-        said.role == "assistant"
-        and is_empty
-        and not (said.text.strip() or said.calls_tools or said.data.get("refusal"))
-    )
+    if said.role != "assistant" or said.text.strip() or said.calls_tools or said.data.get("refusal"):
+        return False
+    return said.is_plain or not said.data.get("content")
 
 
 def _with_images_apart(messages: Sequence[Message]) -> Iterator[Message]:
@@ -90,7 +100,8 @@ def _with_images_apart(messages: Sequence[Message]) -> Iterator[Message]:
         if images and said.role != "tool":
             yield message({"role": "user", "content": images})
             images = []
-        found = [part.definition for part in said.parts if part.kind == "image"] if said.role == "tool" else []
+        is_listed = said.role == "tool" and not said.is_plain
+        found = [part.definition for part in said.parts if part.kind == "image"] if is_listed else []
         if not found:
             yield said
             continue
@@ -107,8 +118,8 @@ def _parts(said: Message) -> list[Json]:
 
 
 def _with_reasoning(messages: list[Message], dialect: Dialect) -> list[Message]:
+    if dialect.reasoning == "optional":
+        return messages
     only = replace(dialect, rules=("missing_reasoning",))
     lacking = {fault.index for fault in violations(messages, only, thinking=True)}
-    if dialect.reasoning == "optional" or not lacking:
-        return messages
     return [message({**said.data, REASONING: BLANK}) if at in lacking else said for at, said in enumerate(messages)]

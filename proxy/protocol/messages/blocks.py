@@ -14,14 +14,22 @@ import msgspec
 from proxy.errors import BadRequest
 from proxy.protocol.message import ChatCompletionMessage, chat_message, spanned
 from proxy.protocol.messages.parts import IS_ERROR, is_expressed, part, result_part
-from proxy.protocol.origin import elements, told_result
+from proxy.protocol.origin import told_result
 from proxy.types import Json, Message
 
 _encode = msgspec.json.Encoder().encode
-_values = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _objects = msgspec.json.Decoder(list[dict[str, Any]])
 
 _THINKING = frozenset({"thinking", "redacted_thinking"})
+
+
+class _Listed(msgspec.Struct):
+    """A message whose content is a list."""
+
+    content: list[msgspec.Raw]
+
+
+_listed = msgspec.json.Decoder(_Listed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,14 +42,21 @@ class ReadMessages:
     foreign: str = ""
 
 
-@dataclass(slots=True)
-class _Block:
-    """A block, decoded, in its own bytes, and its place."""
+class _Block(msgspec.Struct):
+    """A block, decoded, in its own bytes, and its place. A struct, since there are many to a request."""
 
     data: Mapping[str, Json]
     raw: bytes
-    kind: str
-    place: str
+    message: int
+    number: int | None = None  # None: the message's content is a text
+
+    @property
+    def kind(self) -> str:
+        return str(self.data.get("type"))
+
+    @property
+    def place(self) -> str:
+        return f"messages[{self.message}]" + ("" if self.number is None else f".content[{self.number}]")
 
 
 def read(messages: Sequence[Mapping[str, Json]], raws: Sequence[bytes]) -> ReadMessages:
@@ -68,13 +83,12 @@ def _blocks(said: Mapping[str, Json], raw: bytes, at: int) -> list[_Block]:
     content = said.get("content")
     if isinstance(content, str):
         data = {"type": "text", "text": content}
-        return [_Block(data, _encode(data), "text", f"messages[{at}]")]
+        return [_Block(data, _encode(data), at)]
     if not isinstance(content, list) or not all(isinstance(block, dict) for block in content):
         raise BadRequest(f"messages.{at}.content: expected a string or an array of blocks.", param="messages")
-    spans = elements(_values.decode(raw)["content"])
+    spans = _listed.decode(raw).content
     return [
-        _Block(block, span, str(block.get("type")), f"messages[{at}].content[{number}]")
-        for number, (block, span) in enumerate(zip(content, spans, strict=True))
+        _Block(block, bytes(span), at, number) for number, (block, span) in enumerate(zip(content, spans, strict=True))
     ]
 
 
