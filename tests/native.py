@@ -83,11 +83,14 @@ class Native:
         kind = b"text/event-stream" if streamed else b"application/json"
         match path:
             case "/v1/responses":
-                return 200, kind, self._response(asked, completion, streamed=streamed)
+                body = self._response(asked, completion, streamed=streamed)
             case "/v1/messages":
-                return 200, kind, self._message(completion, streamed=streamed)
+                body = self._message(completion, streamed=streamed)
             case _:
                 return self._chat(completion, streamed=streamed)
+        if told is not None and not streamed:
+            body = json.dumps({**json.loads(body), "usage": None}).encode()  # as above
+        return 200, kind, body
 
     def _chat(self, completion: Json, *, streamed: bool) -> tuple[int, bytes, bytes]:
         events = sse.as_sse(completion, include_usage=True)

@@ -12,11 +12,13 @@ from proxy.types import ApiName, Message
 from tests.bench.context_data import Conversation
 
 Json = Any
+MOST_TOKENS = 900  # of an answer, which Messages have to say
 
 
 def body_of(api: ApiName, conversation: Conversation, said: list[Message]) -> Json:
     """A request that says this, in an API."""
-    definitions = [each["function"] for each in conversation.tools]
+    functions = [each["function"] for each in conversation.tools]
+    definitions = [{**each, "parameters": each.get("parameters") or {"type": "object"}} for each in functions]
     leading = next((at for at, each in enumerate(said) if each.role != "system"), len(said))
     system = "\n\n".join(each.text for each in said[:leading])
     match api:
@@ -28,31 +30,29 @@ def body_of(api: ApiName, conversation: Conversation, said: list[Message]) -> Js
                 "instructions": system,
                 "input": told,
                 "store": False,
+                "max_output_tokens": MOST_TOKENS,
                 **({"tools": tools} if tools else {}),
             }
         case "messages":
             tools = [
-                {
-                    "name": each["name"],
-                    "description": each.get("description") or "",
-                    "input_schema": each.get("parameters") or {},
-                }
+                {("input_schema" if name == "parameters" else name): value for name, value in each.items()}
                 for each in definitions
             ]
             told = json.loads(blocks.written(said[leading:]))
             return {
                 "model": "m",
-                "max_tokens": 900,
+                "max_tokens": MOST_TOKENS,
                 "system": system,
                 "messages": told,
                 **({"tools": tools} if tools else {}),
             }
         case _:
             first = [{"role": "system", "content": system}] if system else []
-            tools = list(conversation.tools)
+            tools = [{"type": "function", "function": each} for each in definitions]
             return {
                 "model": "m",
                 "messages": first + [each.data for each in said[leading:]],
+                "max_tokens": MOST_TOKENS,
                 **({"tools": tools} if tools else {}),
             }
 

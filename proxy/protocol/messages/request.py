@@ -97,8 +97,8 @@ def _tools(given: Json) -> tuple[list[Json], str]:
     for at, each in enumerate(given if isinstance(given, list) else ()):
         match each:
             case {"name": str(name), "input_schema": schema, **more} if more.get("type") in (None, "custom"):
-                function = {"name": name, "description": more.get("description") or "", "parameters": schema}
-                tools.append({"type": "function", "function": function})
+                told = {"description": said} if (said := more.get("description")) else {}
+                tools.append({"type": "function", "function": {"name": name, **told, "parameters": schema}})
             case _:
                 foreign = foreign or f"tools[{at}]"
     return tools, foreign
