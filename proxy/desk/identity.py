@@ -48,8 +48,8 @@ class Identity:
         if names == MEMORY_OFFER:
             return _OF_MEMORY[language]
         text = self._texts[language]
-        offered = dict(zip(NAMES, names, strict=True))
-        return _NAME.sub(lambda found: offered[found.group()], text)  # type: ignore[index]
+        offered: Mapping[str, str] = dict(zip(NAMES, names, strict=True))
+        return _NAME.sub(lambda found: offered[found.group()], text)
 
 
 def _read(name: str, folder: Path | None) -> str:

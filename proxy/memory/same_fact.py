@@ -53,7 +53,7 @@ def nominated(one: str, other: str, cosine: float | None = None) -> bool:
     return matcher.real_quick_ratio() > _ALIKE_IN_LETTERS < matcher.ratio()
 
 
-def same_fact(one: str, other: str, cosine: float | None = None) -> bool:  # noqa: ARG001
+def same_fact(one: str, other: str) -> bool:
     """Tells whether two statements about one user say the same: in the first or the third person, in Spanish or
     English."""
     return not difference(one, other)

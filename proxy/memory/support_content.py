@@ -14,7 +14,7 @@ from proxy.memory.support_quoted import Quoted, any_are_one, paired, people, spo
 _FEW = 5  # up to so many things may be counted that nobody counted
 _ALIKE, _STEM = 4, 5  # letters at the beginning of two words that are about one thing, of one word in any form
 _LIKELY = 0.5  # least probability of stating a fact, where the value is about the sentence around alone
-_NOTHING = frozenset("nothing none nobody nada nadie ninguno ninguna".split())  # noqa: SIM905
+_NOTHING = frozenset({"nothing", "none", "nobody", "nada", "nadie", "ninguno", "ninguna"})
 _BEHIND = r"\b{} (?:(?:de|del|of|en|in|on|a|al) )?{}\W*(?:\Z|[,.;:]|\b(?:in|en|at|de|with|con|for|para|y|and)\b)"
 
 

@@ -49,8 +49,8 @@ class Tally(Collector):
         for (histogram, labels), (*counts, total) in seen.items():
             # The client has no way to observe several values at once.
             series = self._of(histogram, *labels) if labels else histogram
-            series._sum.inc(total)  # noqa: SLF001
-            for bucket, count in zip(series._buckets, counts, strict=True):  # noqa: SLF001
+            series._sum.inc(total)  # noqa: SLF001 (as said above)
+            for bucket, count in zip(series._buckets, counts, strict=True):  # noqa: SLF001 (same)
                 if count:
                     bucket.inc(count)
 

@@ -11,13 +11,10 @@ import httpx
 import pytest
 
 from proxy.admin.facts import MOST_FACTS, USUAL_FACTS
-from proxy.app import create_app
 from proxy.memory.edits import delete
-from proxy.pipeline import Services
 from proxy.types import ArchivedTurn, Fact, Utterance
+from tests.admin.started import Started, started
 from tests.builders import TENANT
-from tests.proxied import in_front_of, run_upstream
-from tests.servers import Inside, run_proxy
 
 FACTS = "/admin/api/facts"
 TOKEN = "an-admin-token-0123456789"
@@ -31,11 +28,7 @@ _numbers = count(1)
 
 
 @dataclass(frozen=True, slots=True)
-class Proxy:
-    http: httpx.Client
-    services: Services
-    inside: Inside
-
+class Proxy(Started):
     def scope(self) -> str:
         """Of nobody yet."""
         return f"{TENANT}/user-{next(_numbers)}"
@@ -63,27 +56,15 @@ class Proxy:
         return told
 
 
-def started(stack: ExitStack, **sections: Any) -> Proxy:
-    upstream = stack.enter_context(run_upstream())
-    settings = in_front_of(upstream, **sections)
-    app = create_app(settings)
-    url = stack.enter_context(run_proxy(settings, inside := Inside(app)))
-    return Proxy(
-        stack.enter_context(httpx.Client(base_url=url, timeout=10, trust_env=False)),
-        app.state.services,
-        inside,
-    )
-
-
 @pytest.fixture(scope="module")
 def running() -> Iterator[tuple[Proxy, ...]]:
     """One without a token, one with, one that keeps no facts, and one that shows nothing of what is said."""
     with ExitStack() as stack:
         yield (
-            started(stack),
-            started(stack, admin={"token": TOKEN}),
-            started(stack, memory={"facts": False}, server={"port": 0, "drain": 5, "max_body_mb": 1}),
-            started(stack, admin={"show_content": False}),
+            started(Proxy, stack),
+            started(Proxy, stack, admin={"token": TOKEN}),
+            started(Proxy, stack, memory={"facts": False}, server={"port": 0, "drain": 5, "max_body_mb": 1}),
+            started(Proxy, stack, admin={"show_content": False}),
         )
 
 

@@ -10,7 +10,8 @@ import httpx
 import pytest
 
 from proxy.files.names import folder_of
-from tests.admin.test_facts import Proxy, started
+from tests.admin.started import started
+from tests.admin.test_facts import Proxy
 from tests.servers import eventually
 
 FILES = "/admin/api/files"
@@ -24,7 +25,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def proxy(root: Path) -> Iterator[Proxy]:
     with ExitStack() as stack:
-        yield started(stack, memory={"files": {"path": str(root), "scan": "1h"}})
+        yield started(Proxy, stack, memory={"files": {"path": str(root), "scan": "1h"}})
 
 
 def filed(proxy: Proxy, root: Path, *values: str) -> tuple[str, Path]:
@@ -101,7 +102,7 @@ def test_what_is_wrong_is_told(proxy: Proxy, body: dict[str, str]) -> None:
 
 def test_without_files_there_are_none() -> None:
     with ExitStack() as stack:
-        proxy = started(stack)
+        proxy = started(Proxy, stack)
         assert proxy.http.get(FILES).json() == {"folders": []}
         for answer in (proxy.http.get(f"{FILES}/syncs", params={"scope": "x/y"}), act(proxy, "x/y", "sync")):
             assert answer.status_code == 404

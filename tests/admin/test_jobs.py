@@ -11,7 +11,8 @@ import pytest
 
 from proxy.types import ArchivedTurn, Utterance
 from proxy.types.curation import Digest, MemoryEvent, OutcomeLine
-from tests.admin.test_facts import DAY, Proxy, error, started
+from tests.admin.started import started
+from tests.admin.test_facts import DAY, Proxy, error
 from tests.builders import ledger_row
 from tests.finished_jobs import finished
 from tests.servers import eventually
@@ -28,9 +29,9 @@ def running() -> Iterator[tuple[Proxy, ...]]:
     """One whose jobs nobody works on, one that has a model, and one that shows nothing of what is said."""
     with ExitStack() as stack:
         yield (
-            started(stack),
-            started(stack, upstream=PRICED, memory={"model": MODEL}),
-            started(stack, admin={"show_content": False}),
+            started(Proxy, stack),
+            started(Proxy, stack, upstream=PRICED, memory={"model": MODEL}),
+            started(Proxy, stack, admin={"show_content": False}),
         )
 
 
@@ -287,7 +288,7 @@ def test_other_jobs_are_done_now_too(kind: str, subject: str, status: int, helpe
 def test_a_job_that_is_to_be_done_now_does_not_wait_for_the_next_look(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("proxy.curation.working.POLL", 3_600.0)
     with ExitStack() as stack:
-        proxy = started(stack, upstream=PRICED, memory={"model": MODEL})
+        proxy = started(Proxy, stack, upstream=PRICED, memory={"model": MODEL})
         scope = proxy.scope()
         talked(proxy, scope)
         asked = {"scope": scope, "kind": "digest", "subject": "day 2026-11-23"}

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from proxy.types.quality import Comparison
-from tests.admin.test_facts import Proxy, error, started
+from tests.admin.started import started
+from tests.admin.test_facts import Proxy, error
 from tests.contract.test_quality_store import MEASURES, PAIR
 
 QUALITY = "/admin/api/quality"
@@ -20,9 +21,9 @@ def running() -> Iterator[tuple[Proxy, ...]]:
     """One that compares, one that does not, and one that shows nothing of what is said."""
     with ExitStack() as stack:
         yield (
-            started(stack, quality={"share": 0.5, "max_spend": 2.0}),
-            started(stack),
-            started(stack, quality={"share": 0.5}, admin={"show_content": False}),
+            started(Proxy, stack, quality={"share": 0.5, "max_spend": 2.0}),
+            started(Proxy, stack),
+            started(Proxy, stack, quality={"share": 0.5}, admin={"show_content": False}),
         )
 
 

@@ -12,12 +12,10 @@ import numpy as np
 import pytest
 
 from proxy.admin.reuse import MOST_LINES, USUAL_LINES
-from proxy.app import create_app
-from proxy.pipeline import Services
 from proxy.types import ReuseDecision, ReuseEntry
+from tests.admin.started import Started, started
 from tests.builders import NOW, TENANT
-from tests.proxied import in_front_of, run_upstream, total
-from tests.servers import Inside, run_proxy
+from tests.proxied import total
 
 LOG = "/admin/api/reuse"
 TOKEN = "an-admin-token-0123456789"
@@ -27,11 +25,7 @@ _numbers = count(1)
 
 
 @dataclass(frozen=True, slots=True)
-class Proxy:
-    http: httpx.Client
-    services: Services
-    inside: Inside
-
+class Proxy(Started):
     def kept(self, *, scope: str | None = None, **differing: Any) -> tuple[str, ReuseEntry]:
         """An entry that was reused twice and refused once, and its scope."""
         number = next(_numbers)
@@ -52,23 +46,11 @@ class Proxy:
         return [candidate.entry.id for candidate in found]
 
 
-def started(stack: ExitStack, **sections: Any) -> Proxy:
-    upstream = stack.enter_context(run_upstream())
-    settings = in_front_of(upstream, **sections)
-    app = create_app(settings)
-    url = stack.enter_context(run_proxy(settings, inside := Inside(app)))
-    return Proxy(
-        stack.enter_context(httpx.Client(base_url=url, timeout=10, trust_env=False)),
-        app.state.services,
-        inside,
-    )
-
-
 @pytest.fixture(scope="module")
 def running() -> Iterator[tuple[Proxy, Proxy]]:
     """One without a token, and one with."""
     with ExitStack() as stack:
-        yield started(stack), started(stack, admin={"token": TOKEN})
+        yield started(Proxy, stack), started(Proxy, stack, admin={"token": TOKEN})
 
 
 @pytest.fixture
