@@ -5,6 +5,7 @@
 
     desk_plans.py   plans of requests whose model manages memory itself
     planning.py     the decisions, in their order (start reading here); draft.py: a prompt in the making
+    sizes.py        a plan's sizes against its limit, and in the upstream's tokens
     budget.py       the tokens of its parts, and the costs of the conversation so far
     economics.py    when to fold and how far, from prices: never pay more
     caching.py      the prefix cache as one request finds it: breakpoints where a provider needs them

@@ -21,6 +21,7 @@ from proxy.context.caching import caching
 from proxy.context.draft import PlanContext, TooMuch
 from proxy.context.recollecting import read_question, recollect
 from proxy.context.rollout import weaker
+from proxy.context.sizes import is_left_alone, judged, limit_of, priced
 from proxy.conversation.blocks import without_ours
 from proxy.conversation.progress import PURPOSES, Case, Purpose, VectorsNeeded, progress
 from proxy.desk.planned import DeskInput
@@ -65,7 +66,6 @@ INLINE_NEW_FACTS = 100
 # Bytes of a request above which the rough count will do: exact counts take seconds (half a second a MiB at worst).
 MOST_COUNTED = 2 * 2**20
 MOST_SHORTENED = 2_000  # shortened answers remembered
-SURELY_WITHIN = 0.5  # share of a limit: the rough count, calibrated by prose, underestimates tables and code
 EMBEDDING_DEADLINE = 0.25  # seconds: vectors are not worth more of the client's time
 EARLIER = 2  # user messages before the newest whose vectors tell how far the topic goes on
 
@@ -150,14 +150,14 @@ class Planner:
         profile = self.config.profiles[name]
         # The upstream's tokens per token of our exact count.
         factor = self.calibrations.exact.factor(upstream.name, request.model) or 1.0
-        limit = _limit(profile, upstream, factor)
+        limit = limit_of(profile, upstream, factor)
         if len(request.raw) > MOST_COUNTED:
-            return counted if is_metered else _judged(counted, counted.tokens.sent / max(1.0, factor), limit)
+            return counted if is_metered else judged(counted, counted.tokens.sent / max(1.0, factor), limit)
         with self._loading(identity):
             shelf = await self.library.shelf(identity.memory) if identity.is_answered else Shelf.passing()
         if not directives.remember:
             shelf = shelf.apart()
-        if _is_left_alone(counted, profile, limit, shelf) and (desk is None or desk_plans.is_idle(desk, counted)):
+        if is_left_alone(counted, profile, limit, shelf) and (desk is None or desk_plans.is_idle(desk, counted)):
             return counted
         found = None
         if identity.is_answered:
@@ -174,11 +174,11 @@ class Planner:
             tokens = await self.counter.request(request, identity.chain, self.executor)
             original = round(tokens * factor)
             exact = replace(counted, tokens=replace(counted.tokens, original=original, sent=original, counted=tokens))
-            return exact if is_metered else _judged(exact, tokens, limit)
+            return exact if is_metered else judged(exact, tokens, limit)
         if not is_metered:
             self._tell(made, identity, state, profile)
-        priced = _priced(request, counted, made, factor, metered=is_metered)
-        return priced if desk is None else desk_plans.told(priced, desk)
+        plan = priced(request, counted, made, factor, metered=is_metered)
+        return plan if desk is None else desk_plans.told(plan, desk)
 
     async def _loaded(self, request: ChatRequest, identity: Identity, counted: Plan) -> tuple[PathState, int] | None:
         """Returns the state of the conversation before this request, and its number of messages; None if unknown."""
@@ -378,45 +378,3 @@ def _is_of(state: PathState, known: int, request: ChatRequest) -> bool:
     since commands were switched on or off."""
     last = next((index for index in range(known - 1, -1, -1) if request.messages[index].role == "user"), None)
     return last == state.newest
-
-
-def _is_left_alone(counted: Plan, profile: Profile, limit: int | None, shelf: Shelf) -> bool:
-    """True if the prompt fits into the window and there are no facts that could go with it."""
-    most = profile.window.tokens if limit is None else min(profile.window.tokens, SURELY_WITHIN * limit)
-    return profile.fold == "economic" and counted.tokens.original <= most and not shelf.facts
-
-
-def _limit(profile: Profile, upstream: Upstream, factor: float) -> int | None:
-    """Returns the limit of a prompt in tokens of our count; None if there is none."""
-    limits = [] if profile.budget == "economic" else [float(profile.budget)]
-    if upstream.context_tokens is not None:
-        limits.append(upstream.context_tokens * profile.context_share)
-    return int(min(limits) / max(1.0, factor)) if limits else None
-
-
-def _judged(as_it_came: Plan, tokens: float, limit: int | None) -> Plan:
-    """Returns the plan, marked as over budget if these tokens (of our count) exceed the limit."""
-    return replace(as_it_came, kind="over-budget") if limit is not None and tokens > limit else as_it_came
-
-
-def _priced(request: ChatRequest, counted: Plan, made: Plan, factor: float, *, metered: bool) -> Plan:
-    """Returns the plan with sizes in the upstream's tokens, as far as these are known. `counted`: the plan to send the
-    request unchanged."""
-    tokens = made.tokens.scaled(factor)
-    if made.messages is not None and not metered:
-        return replace(made, tokens=replace(tokens, rough=_rough.request(request, made.messages)))
-    as_it_came = PromptTokens(
-        tokens.original,
-        tokens.original,
-        rough=counted.tokens.rough,
-        counted=made.tokens.original,
-        repeated=tokens.repeated,
-        expected=0 if metered else tokens.expected,
-    )
-    return Plan(
-        "untouched" if metered else made.kind,
-        as_it_came,
-        "" if made.messages is None else f"meter;would_send={tokens.sent}",
-        state=made.state,
-        trail=made.trail,
-    )
