@@ -16,6 +16,7 @@
     elide.py        instructions that the model knows are left out
     recollecting.py the facts and how much of the past this question calls for
     volatile.py     those of them that are sent, since the window does not hold them
+    staying.py      those that were sent with earlier questions: they stay in front of these
     pointed.py      the item of an earlier list that this question points at
     layout.py       the order of all parts, so that the prefix cache holds; the body; the fate of each message
 

@@ -5,11 +5,24 @@ from dataclasses import replace
 import pytest
 
 from proxy.context.caching import Caching, caching
-from proxy.context.draft import Memory
+from proxy.context.draft import Memory, Pointed
 from proxy.conversation.progress import Case
 from proxy.types import Breakpoints, Fact, PrefixCache, Price, Repeats
 from tests.builders import Said, assistant, calling, messages, result, system, user
-from tests.context.told import COLD, LEAN, WARM, Teller, Told, counter, exchange, fact, profile, recalling, words
+from tests.context.told import (
+    COLD,
+    LEAN,
+    WARM,
+    Teller,
+    Told,
+    counter,
+    excerpt,
+    exchange,
+    fact,
+    profile,
+    recalling,
+    words,
+)
 
 S = system("Be brief.")
 ELSEWHERE = fact("drinks tea without sugar", b"e" * 16, session="another")
@@ -201,7 +214,7 @@ def test_results_stay_where_what_was_thought_after_them_would_be_lost_unless_a_l
 def test_behind_a_block_that_goes_a_breakpoint_is_lost_and_the_one_before_it_is_found(*, breakpoints: bool) -> None:
     teller = Teller(rates=replace(WARM, breakpoints=breakpoints))
     said = history(3)
-    needed = Memory(relevant=(ELSEWHERE,), facts=frozenset({ELSEWHERE.id}))
+    needed = Memory(pointed=Pointed(0, ("oolong",), excerpt(b"e" * 16, "oolong", session="another")))
     plain = teller.ask(*said, user("3?"))
     with_block = teller.ask(*said, user("3?"), assistant("3."), user("Tea?"), memory=needed)
     assert with_block.state.volatile.text
