@@ -10,10 +10,9 @@ import httpx
 import openai
 import pytest
 
-from proxy.app import create_app
 from proxy.demo.app import CHAT_MODELS
 from tests.proxied import KEY, Upstream, in_front_of, run_upstream
-from tests.servers import run_app
+from tests.servers import proxy_app, run_app
 
 ASKED: dict[str, Any] = {
     "model": CHAT_MODELS[0],
@@ -31,7 +30,7 @@ def upstream() -> Iterator[Upstream]:
 @contextmanager
 def limited(upstream: Upstream, **sections: Any) -> Iterator[httpx.Client]:
     price = {"price": {"input": 1.0, "cached": 0.1, "output": 4.0}}
-    app = create_app(in_front_of(upstream, upstream=price, **sections))
+    app = proxy_app(in_front_of(upstream, upstream=price, **sections))
     with run_app(app) as url, httpx.Client(base_url=url, headers={"authorization": f"Bearer {KEY}"}) as http:
         yield http
 
@@ -110,7 +109,7 @@ def test_a_body_that_cannot_be_read_is_limited_too(upstream: Upstream) -> None:
 
 
 def test_where_nothing_can_be_counted_requests_go_on(upstream: Upstream, tmp_path: Path) -> None:
-    app = create_app(in_front_of(upstream, limits={"keys": {"requests_per_minute": 1}}))
+    app = proxy_app(in_front_of(upstream, limits={"keys": {"requests_per_minute": 1}}))
     with run_app(app) as url, httpx.Client(base_url=url, headers={"authorization": f"Bearer {KEY}"}) as http:
         app.state.services.shared.counters._path = tmp_path  # noqa: SLF001 (a folder is no database)
         for _ in range(3):
