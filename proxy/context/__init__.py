@@ -16,6 +16,8 @@
     elide.py        instructions that the model knows are left out
     recollecting.py the facts and how much of the past this question calls for
     volatile.py     those of them that are sent, since the window does not hold them
+    fitting.py      what gives way under a limit
+    finishing.py    the draft as a plan: its messages, their fates, its costs and breakpoints, the next request's state
     pointed.py      the item of an earlier list that this question points at
     layout.py       the order of all parts, so that the prefix cache holds; the body; the fate of each message
 
