@@ -198,11 +198,10 @@ def test_and_one_that_does_not_is_not(path: str) -> None:
 async def test_a_managed_route_is_managed_however_it_is_spelt(path: str, running: Running) -> None:
     """An SDK whose base URL ends in a slash asks for two."""
     running.upstream.seen.clear()
-    asked = {**ASKED, "input": "hi", "max_tokens": 5}
+    asked = {"model": "m", "input": "hi"} if "Resp" in path else {**ASKED, "max_tokens": 5}
     async with running.client() as client:
         await client.post(path, json=asked)
-        (scope,) = running.upstream.seen
-        assert scope["path"] == "/v1/chat/completions"
+        assert {scope["path"] for scope in running.upstream.seen} == {"/v1/chat/completions"}
         await client.get(path)
     assert running.upstream.seen[-1]["path"] == path
 

@@ -180,7 +180,7 @@ def before(careless: Careless, **keys: float) -> Iterator[httpx.Client]:
 
 
 def spent(http: httpx.Client) -> float:
-    return sum(each["today"]["dollars"] for each in http.get("/admin/api/keys").json()["keys"])
+    return float(sum(each["today"]["dollars"] for each in http.get("/admin/api/keys").json()["keys"]))
 
 
 CHAT = {"model": "m", "messages": [{"role": "user", "content": "How are you?"}]}
