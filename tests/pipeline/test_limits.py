@@ -14,11 +14,10 @@ import httpx
 import openai
 import pytest
 
-from proxy.app import create_app
 from proxy.demo.app import CHAT_MODELS
 from proxy.http.exchange import AsgiMessage, Receive, Send
 from tests.proxied import KEY, Upstream, in_front_of, run_upstream
-from tests.servers import eventually, run_app
+from tests.servers import eventually, proxy_app, run_app
 
 ASKED: dict[str, Any] = {
     "model": CHAT_MODELS[0],
@@ -36,7 +35,7 @@ def upstream() -> Iterator[Upstream]:
 @contextmanager
 def limited(upstream: Upstream, **sections: Any) -> Iterator[httpx.Client]:
     price = {"price": {"input": 1.0, "cached": 0.1, "output": 4.0}}
-    app = create_app(in_front_of(upstream, upstream=price, **sections))
+    app = proxy_app(in_front_of(upstream, upstream=price, **sections))
     with run_app(app) as url, httpx.Client(base_url=url, headers={"authorization": f"Bearer {KEY}"}) as http:
         yield http
 
@@ -115,7 +114,7 @@ def test_a_body_that_cannot_be_read_is_limited_too(upstream: Upstream) -> None:
 
 
 def test_where_nothing_can_be_counted_requests_go_on(upstream: Upstream, tmp_path: Path) -> None:
-    app = create_app(in_front_of(upstream, limits={"keys": {"requests_per_minute": 1}}))
+    app = proxy_app(in_front_of(upstream, limits={"keys": {"requests_per_minute": 1}}))
     with run_app(app) as url, httpx.Client(base_url=url, headers={"authorization": f"Bearer {KEY}"}) as http:
         app.state.services.shared.counters._path = tmp_path  # noqa: SLF001 (a folder is no database)
         for _ in range(3):
@@ -174,7 +173,7 @@ def careless() -> Iterator[Careless]:
 def before(careless: Careless, **keys: float) -> Iterator[httpx.Client]:
     """A client of a proxy in front of it, under these limits."""
     price = {"price": {"input": 1.0, "cached": 0.1, "output": 4.0}}
-    app = create_app(in_front_of(careless, upstream=price, limits={"keys": keys}))  # type: ignore[arg-type]  # all that it reads of it is a URL
+    app = proxy_app(in_front_of(careless, upstream=price, limits={"keys": keys}))  # type: ignore[arg-type]  # all that it reads of it is a URL
     with run_app(app) as url, httpx.Client(base_url=url, headers={"authorization": f"Bearer {KEY}"}) as http:
         yield http
 

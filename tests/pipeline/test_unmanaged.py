@@ -11,13 +11,12 @@ from typing import Any
 import httpx
 import pytest
 
-from proxy.app import create_app
 from proxy.http.exchange import AsgiMessage, Receive, Send
 from proxy.pipeline import Services
 from proxy.pipeline.unmanaged import KEPT, Passage
 from proxy.types import UNANSWERED, LedgerRow, Outcome, Scope, Usage
 from tests.builders import config
-from tests.servers import Inside, eventually, run_app, run_proxy
+from tests.servers import Inside, eventually, proxy_app, run_app, run_proxy
 
 USAGE = {"input_tokens": 1_000, "input_tokens_details": {"cached_tokens": 400}, "output_tokens": 100}
 ANSWER = json.dumps({"id": "resp_1", "output": [{"text": "x" * 20_000}], "usage": USAGE}).encode()
@@ -116,7 +115,7 @@ def running() -> Iterator[Running]:
         price = {"input": 1.0, "cached": 0.5, "output": 2.0}
         entry = {"name": "up", "base_url": f"{url}/v1", "price": price, "timeout": {"idle": 5}}
         settings = config(upstreams=[entry], storage={"kind": "memory"}, server={"port": 0, "drain": 1})
-        app = create_app(settings)
+        app = proxy_app(settings)
         proxy = stack.enter_context(run_proxy(settings, inside := Inside(app)))
         client = stack.enter_context(httpx.Client(base_url=proxy, timeout=10, trust_env=False))
         yield Running(upstream, app.state.services, inside, client)
@@ -239,7 +238,7 @@ def test_a_client_that_leaves_is_told(running: Running) -> None:
 def test_an_upstream_that_is_away_is_told() -> None:
     entry = {"name": "up", "base_url": "http://127.0.0.1:9/v1"}
     settings = config(upstreams=[entry], storage={"kind": "memory"}, server={"port": 0, "drain": 1})
-    app = create_app(settings)
+    app = proxy_app(settings)
     with run_proxy(settings, inside := Inside(app)) as url, httpx.Client(base_url=url, trust_env=False) as client:
         running = Running(App(), app.state.services, inside, client)
         row = running.asked()
