@@ -42,7 +42,7 @@ from proxy.admin.codec import Asked, as_json, page
 from proxy.admin.jobs import quoted
 from proxy.admin.parts import Admin
 from proxy.config import shows_content
-from proxy.conversation.identify import is_scope
+from proxy.conversation.names import is_scope
 from proxy.errors import BadRequest, UnknownRoute
 from proxy.http.exchange import Call
 from proxy.memory import edits, sources

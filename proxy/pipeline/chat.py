@@ -27,7 +27,7 @@ from functools import partial
 from time import perf_counter
 
 from proxy.context import layout, rollout
-from proxy.conversation import identify
+from proxy.conversation import identify, names, resuming
 from proxy.desk.running import ToolRunner
 from proxy.errors import FAILED, BadRequest, InvalidJson, OlvidoError
 from proxy.observe.tracing import current
@@ -88,7 +88,7 @@ async def handle(incoming: Incoming, services: Services, read: Callable[[bytes],
     services.storage.database.erasures.begin()
     named = context.identity
     directives = _directed(context)
-    if directives.mode != "off" and identify.may_lack_history(named):
+    if directives.mode != "off" and resuming.may_lack_history(named):
         context.request, context.identity = await identifying.resumed(context)
 
     commanded = await obeying.commanded(context, named) if directives.mode != "off" else None
@@ -179,7 +179,7 @@ async def _pass_on(context: RequestContext) -> Answer:
     provider: nothing is reused, nothing learnt."""
     incoming, request, said = context.incoming, context.request, context.directives
     context.directives = _as_it_came(said)
-    scope = identify.scope_of(incoming, request, said)
+    scope = names.scope_of(incoming, request, said)
     work = context.services.answered.has(scope.id)
     is_answered = await context.attempts.run("identify", work, fallback=False, deadline=identifying.DEADLINE)
     context.identity = identify.identify_unreadable(incoming, request, said, scope, is_answered=is_answered)

@@ -3,7 +3,7 @@ on, and only what surely belongs to its conversation is kept of it."""
 
 from dataclasses import replace
 
-from proxy.conversation import identify
+from proxy.conversation import identify, names, resuming
 from proxy.pipeline import RequestContext
 from proxy.protocol.chat import chain_of
 from proxy.types import ChatRequest, Identity
@@ -30,7 +30,7 @@ async def identified(context: RequestContext) -> Identity:
     if identity is not None:
         return identity
     # Nothing could be looked up, so nothing is remembered in this request. What it says is kept.
-    scope = identify.scope_of(incoming, request, context.directives)
+    scope = names.scope_of(incoming, request, context.directives)
     chain = await context.offload(lambda: chain_of(scope.id, request.messages))
     unseen = identify.identify_unseen(incoming, request, context.directives, chain, private=private)
     if not unseen.private and unseen.session_source == "new":
@@ -45,14 +45,14 @@ async def resumed(context: RequestContext) -> tuple[ChatRequest, Identity]:
         found = await _from_archive(context)
     if found is not None:
         return found
-    identity = identify.apart(context.incoming, context.request, context.identity)
+    identity = resuming.apart(context.incoming, context.request, context.identity)
     if identity is not context.identity and not identity.private:
         _leave_no_trace(context)
     return context.request, identity
 
 
 async def _from_archive(context: RequestContext) -> tuple[ChatRequest, Identity] | None:
-    work = identify.resume(
+    work = resuming.resume(
         context.incoming,
         context.request,
         context.identity,

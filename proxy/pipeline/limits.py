@@ -2,7 +2,7 @@
 goes on. The ledger's row settles it."""
 
 from proxy.config import price_for
-from proxy.conversation import identify
+from proxy.conversation import names
 from proxy.keys.limiting import Limiter
 from proxy.pipeline import RequestContext, Services
 from proxy.pipeline.unmanaged import BYTES_PER_TOKEN, Passage
@@ -18,7 +18,7 @@ DEADLINE = 1.0  # seconds, beyond which a request is not counted
 async def admit(context: RequestContext) -> None:
     """Counts a request that is to be managed. Raises TooMany and OutOfQuota."""
     limiter, request, incoming = context.services.limiter, context.request, context.incoming
-    scope = identify.scope_of(incoming, request, context.directives)
+    scope = names.scope_of(incoming, request, context.directives)
     if not limiter.is_limited(scope):
         return
     tokens, dollars = estimated(context)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from time import perf_counter, time
 
 from proxy.config import price_for
-from proxy.conversation.identify import end_user
+from proxy.conversation.names import end_user
 from proxy.observe.metrics import Metrics
 from proxy.pipeline.answered_scopes import AnsweredScopes
 from proxy.pipeline.ledger import cost_of
