@@ -2,6 +2,7 @@
 
     rollout.py      whether a conversation is managed: by key, model, canary share, and what came of it
     planner.py      looks up the inputs of a plan, and has it made in a worker thread
+    deciding.py     for it: a request with all that was looked up, and its plan, a step at a time
 
     desk_plans.py   plans of requests whose model manages memory itself
     planning.py     the decisions, in their order (start reading here); draft.py: a prompt in the making

@@ -122,8 +122,8 @@ class CacheEvidence(Protocol):
         """Returns True if the reports show that there is no prefix cache."""
 
     def observe(self, upstream: str, model: str, usage: Usage, *, repeated: int) -> None:
-        """Records a report. `repeated`: tokens of the prompt's beginning that the upstream had seen within
-        `MOST_IDLE` seconds; 0 if the prompt is shorter than what it caches."""
+        """Records a report. `repeated`: tokens of the prompt's beginning that the upstream had seen so
+        lately that every cache holds it; 0 if the prompt is shorter than what it caches."""
 
 
 @dataclass(frozen=True, slots=True)
