@@ -14,7 +14,7 @@ import tiktoken
 from proxy.config import Config
 from proxy.config.upstreams import named_models, table
 from proxy.context.planner import Planner
-from proxy.conversation.identify import end_user
+from proxy.conversation.names import end_user
 from proxy.curation.arming import Arming
 from proxy.curation.concluding import Concluding
 from proxy.curation.doing import Doing

@@ -22,7 +22,7 @@ from proxy.config.storage import Storage as StorageSettings
 from proxy.config.upstreams import PriceSetting
 from proxy.context import economics
 from proxy.context.layout import explained
-from proxy.conversation import identify
+from proxy.conversation import names
 from proxy.embedding import DelegatingEmbedder, Embedder, EmbeddingOff, Vectors
 from proxy.embedding.service import open_embedder
 from proxy.errors import BadRequest
@@ -213,7 +213,7 @@ class Replay:
         assert isinstance(upstream, LogUpstream)
         upstream.answer = logged.answer
         # Whatever was logged was answered.
-        services.answered.add(identify.scope_of(incoming, request, wire_headers.read_directives(headers)).id)
+        services.answered.add(names.scope_of(incoming, request, wire_headers.read_directives(headers)).id)
         try:
             answer = await pipeline.handle(incoming, services)
         except BadRequest:  # results of calls that the log does not have
