@@ -6,7 +6,8 @@
                      session            …        to be    cache   index                            (after the answer)
                                                  forgotten
 
-Where keys or end users have limits, a request is counted once it is parsed, and refused above them (limits.py). A
+Where keys or end users have limits, a request is counted once it is parsed, and again once its prompt is planned if
+that is larger than it seemed; above them it is refused (limits.py). A
 command to forget is obeyed in every mode, and is answered from no memory: it goes from `obey` to `plan`. A message
 that is nothing but a command (`memory.commands`) is answered by the system; from there on the request is as if earlier
 ones, and what a `/clear` has cleared, had never been said. Where the model manages its own memory (`memory.tools`), its
@@ -159,6 +160,8 @@ async def _from_upstream(context: RequestContext, miss: ReuseMiss) -> Answer:
     try:
         desk = await _open_desk(context)
         planned = await _boarded(context, desk, await _plan(context, desk))
+        if context.services.limiter.is_on:
+            await limits.weigh(context, planned)
         exchange = context.exchange(miss, planned, context.route.upstream.name)
         answer = await _forward(context, exchange, _runner(context, desk, planned))
     except Exception as error:
@@ -185,6 +188,8 @@ async def _pass_on(context: RequestContext) -> Answer:
     context.identity = identify.identify_unreadable(incoming, request, said, scope, is_answered=is_answered)
     tokens = len(request.raw) // BYTES_PER_TOKEN
     planned = _told(Plan("untouched", PromptTokens(tokens, tokens)), request)
+    if context.services.limiter.is_on:
+        await limits.weigh(context, planned)
     return await _forward(context, context.exchange(ReuseMiss("unreadable"), planned, context.route.upstream.name))
 
 

@@ -54,6 +54,8 @@ from proxy.upstream.client import Router, Upstream
 
 # Two, so that parsing one large request does not hold up counting another; more would only compete for the cores.
 CPU_THREADS = 2
+# The garbage collector's thresholds in a process that serves: see server.prepare.
+COLLECTING = (20_000, 20, 20)
 
 
 async def build(
@@ -202,7 +204,7 @@ async def _warmed(config: Config, executor: Executor, library: Library) -> None:
     if config.context.mode != "off":
         await loop.run_in_executor(executor, warm)
         await library.warm()
-    if gc.get_freeze_count():  # a process that serves, see server.prepare: what came since stays as long
+    if gc.get_threshold() == COLLECTING:  # a process that serves: what came since it was prepared stays as long
         gc.freeze()
 
 

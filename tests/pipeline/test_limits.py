@@ -241,3 +241,43 @@ def test_a_body_passes_whole_whether_it_was_read_for_a_limit_or_not(upstream: Up
         for body in (b'{"x": "%s"}' % (b"y" * 3 * 2**20), b" " * 5 + b'{"x": 1}', b"--x\r\n{}", b"", b"\xff" * 300):
             for content in (body, iter([body[:3], body[3:]])):
                 assert http.post("/v1/echo", content=content).json()["size"] == len(body)
+
+
+LONG = "word " * 40_000  # 40,000 tokens that no budget can cut
+ASKS_LONG = {**CHAT, "messages": [{"role": "user", "content": LONG}]}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        json.dumps(ASKS_LONG).encode(),
+        json.dumps({**ASKS_LONG, "temperature": float("nan")}).encode(),  # only some parsers read it
+    ],
+)
+def test_a_prompt_that_is_larger_than_its_profiles_budget_needs_the_room_that_it_takes(
+    careless: Careless, body: bytes
+) -> None:
+    with before(careless, dollars_per_day=0.03) as http, ThreadPoolExecutor(20) as threads:
+        found = Counter(threads.map(lambda _: http.post("/v1/chat/completions", content=body).status_code, range(20)))
+        assert found == {429: 20}
+        assert careless.paths == []
+        assert http.post("/v1/chat/completions", json={**CHAT, "max_tokens": WORDS}).status_code == 200
+
+
+def test_a_history_that_was_not_sent_again_needs_its_room(careless: Careless) -> None:
+    """A session of which the client sends its new message alone: what it was estimated by."""
+    with before(careless, tokens_per_minute=100_000) as http:
+        headers = {"x-olvido-session": "s"}
+        said = {**ASKS_LONG, "max_tokens": 10}
+        assert http.post("/v1/chat/completions", json=said, headers=headers).status_code == 200
+        sent = [http.post("/v1/chat/completions", json=CHAT, headers=headers).headers for _ in range(2)]
+        used = [100_000 - int(each["x-ratelimit-remaining-tokens"]) for each in sent]
+        assert all(at >= int(each["x-olvido-tokens-sent"]) for at, each in zip(used, sent, strict=True))
+
+
+def test_an_image_is_counted_as_an_image_and_not_as_the_text_that_it_is_written_in(careless: Careless) -> None:
+    image = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{'A' * 900_000}"}}
+    body = {**CHAT, "messages": [{"role": "user", "content": [image]}], "max_tokens": 10}
+    with before(careless, tokens_per_minute=5_000) as http:
+        answer = http.post("/v1/chat/completions", json=body, headers={"x-olvido-mode": "off"})
+        assert answer.status_code == 200

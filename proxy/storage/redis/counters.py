@@ -8,8 +8,8 @@ from proxy.storage.redis.connection import UNREADABLE, Connection
 from proxy.storage.shared.counters import ENDED, KEPT, LEASE, SqliteCounters
 from proxy.types.keys import Counted, Use
 
-# Counts a use. ARGV: second, since, id, requests, tokens, dollars, until, now; seconds that a count by the second is
-# kept, ms of all. A request under way is `tokens|dollars|until|ended at`.
+# Counts a use, and what a request is found to use beyond it. ARGV: second, since, id, requests, tokens, dollars, until,
+# now; seconds that a count by the second is kept, ms of all. A request under way is `tokens|dollars|until|ended at`.
 _ADD = """
 local second, since, now = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[8])
 local known = redis.call('HKEYS', KEYS[1])
@@ -19,7 +19,13 @@ end
 redis.call('HINCRBY', KEYS[1], 'r' .. ARGV[1], ARGV[4])
 redis.call('HINCRBY', KEYS[1], 't' .. ARGV[1], ARGV[5])
 redis.call('PEXPIRE', KEYS[1], ARGV[10])
-redis.call('HSET', KEYS[2], ARGV[3], table.concat({ARGV[5], ARGV[6], ARGV[7], '0'}, '|'))
+local mine, worth, before = ARGV[5], ARGV[6], redis.call('HGET', KEYS[2], ARGV[3])
+if before then
+  local its, cost = string.match(before, '([^|]*)|([^|]*)|')
+  mine = string.format('%.0f', tonumber(mine) + tonumber(its))
+  worth = string.format('%.17g', tonumber(worth) + tonumber(cost))
+end
+redis.call('HSET', KEYS[2], ARGV[3], table.concat({mine, worth, ARGV[7], '0'}, '|'))
 redis.call('PEXPIRE', KEYS[2], ARGV[10])
 local tokens, dollars = 0, 0
 local under_way = redis.call('HGETALL', KEYS[2])

@@ -46,7 +46,10 @@ _ADD = (
     INSERT INTO rates VALUES (:owner, :second, :requests, :tokens) ON CONFLICT (owner, second) DO UPDATE SET
         requests = requests + excluded.requests, tokens = tokens + excluded.tokens
     """,
-    "INSERT OR REPLACE INTO under_way VALUES (:owner, :id, :until, :tokens, :dollars, 0)",
+    """
+    INSERT INTO under_way VALUES (:owner, :id, :until, :tokens, :dollars, 0) ON CONFLICT (owner, id) DO UPDATE SET
+        tokens = tokens + excluded.tokens, dollars = dollars + excluded.dollars
+    """,
 )
 _RATES = "SELECT second, requests, tokens FROM rates WHERE owner = :owner ORDER BY second"
 _UNDER_WAY = """
