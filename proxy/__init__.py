@@ -10,7 +10,7 @@ One capability, one room. Imports go down this list, never up:
     api.py        handlers of the API: conversations, and the pass-through of all else
     admin/        the API for whoever runs the proxy                page/   the page that shows it, static files
     replay/       `olvido replay`: savings on requests that were made already
-    services.py   the composition root: every part, built once from the configuration
+    services/     the composition root: every part, built once from the configuration
     pipeline/     the way of a request, a stage a line (start reading at its `chat`); the record of its outcome
     upstream/     the providers: routing, connections, retries, streams
     observe/      metrics and logs

@@ -1,5 +1,5 @@
 """The way of a request, from bytes to answer, and the record of its outcome. Here are the services that handle
-requests, built once for a process (`proxy/services.py` composes them), and the context of one request.
+requests, built once for a process (`proxy/services/` composes them), and the context of one request.
 
 chat.py         the way itself, from bytes to answer, a stage a line (start reading here)
 identifying.py  for it: the identity of a request, and the history that its client left out
