@@ -56,7 +56,7 @@ def _refuse_unpriced(services: Services, scope: Scope, upstream: Upstream, model
     if services.limiter.counts_dollars(scope):
         raise UnknownPrice(
             f"The price of {model[:100]!r} at upstream {upstream.name!r} is not known, so a budget in dollars cannot "
-            "be kept. Whoever runs this proxy sets its `price` (zeros if it costs nothing), or `limits.unpriced: free`.",
+            "be kept. Whoever runs this proxy sets its `price` (zeros: it costs nothing), or `limits.unpriced: free`.",
             param="model",
         )
 
