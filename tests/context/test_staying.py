@@ -8,8 +8,8 @@ import pytest
 from proxy.context.draft import Memory
 from proxy.context.staying import left, remembered
 from proxy.types import PathState, ToldFacts, VolatileBlock
-from tests.builders import Said, assistant, system, user
-from tests.context.told import WARM, Teller, Told, exchange, fact, profile, recalling
+from tests.builders import Said, assistant, user
+from tests.context.told import WARM, Teller, Told, exchange, fact, history, profile, recalling
 
 TEA = fact("drinks tea without sugar", b"e" * 16, name="tea", session="another")
 DOG = fact("has a dog called Rex", b"d" * 16, name="dog", session="another")
@@ -20,10 +20,6 @@ TOLD = ToldFacts(1, "<memory>", 7, ("tea",))
 
 def needing(*relevant: object, known: frozenset[str] = KNOWN) -> Memory:
     return Memory(relevant=relevant, facts=known)  # type: ignore[arg-type]  # facts
-
-
-def history(turns: int) -> list[Said]:
-    return [system("Be brief."), *(each for number in range(turns) for each in exchange(number))]
 
 
 def sent(told: Told) -> list[str]:

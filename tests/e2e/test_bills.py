@@ -60,11 +60,11 @@ class Bill:
         return got
 
 
-def answer(number: int) -> Said:
+def answer(number: int) -> Any:
     return assistant(f"Answer {number}: " + " ".join(f"step {number}.{at} is done so" for at in range(20)))
 
 
-def questions() -> Iterator[Said]:
+def questions() -> Iterator[Any]:
     for number, subject in enumerate(ASKED):
         yield user(f"How should the billing service handle {subject}, and why in that way? It is point {number}.")
 

@@ -20,8 +20,6 @@ from proxy.types import Json, Message
 _encode = msgspec.json.Encoder().encode
 _objects = msgspec.json.Decoder(list[dict[str, Any]])
 
-_THINKING = frozenset({"thinking", "redacted_thinking"})
-
 
 class _Listed(msgspec.Struct):
     """A message whose content is a list."""
