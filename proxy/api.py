@@ -2,7 +2,7 @@
 `/v1` route, streamed to the first upstream and back, unchanged."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass, replace
 from time import time
 from typing import Any, TypeAlias
@@ -16,8 +16,8 @@ from proxy.pipeline import Services, kept_responses, limits, other_apis
 from proxy.pipeline.unmanaged import Passage, Unmanaged
 from proxy.protocol import headers as wire_headers
 from proxy.protocol.apis import path_of
-from proxy.protocol.routes import route_of
-from proxy.types import Answer, ApiName, Incoming
+from proxy.protocol.routes import route_of, spelt
+from proxy.types import Answer, ApiName, Headers, Incoming
 from proxy.upstream.client import Response, Upstream
 
 Handler: TypeAlias = Callable[[Call, Services], Awaitable[None]]
@@ -141,12 +141,23 @@ async def incoming_of(call: Call, services: Services) -> Incoming:
     tenant = services.authenticator.tenant(call.headers)
     refuse_coding(call.headers)
     server = services.config.server
-    received_at = time()
     body = await read_body(
         call.receive, call.headers, max_bytes=server.max_body_mb * 2**20, seconds=server.body_timeout
     )
     call.watch.start()
-    return Incoming(call.request_id, call.headers, body, received_at, tenant, call.query)
+    # It has come when it is whole: one that is sent slowly would count in a minute, or a day, that is over.
+    return Incoming(call.request_id, call.headers, body, time(), tenant, call.query)
+
+
+def otherwise(managed: Mapping[str, Handler]) -> Handler:
+    """Returns the handler of all other routes. What is a managed route in another spelling is managed, as it would be
+    answered: `base_url` with a slash at its end makes some clients ask for `/v1//chat/completions`."""
+
+    async def handler(call: Call, services: Services) -> None:
+        known = managed.get(spelt(call.path)) if call.method == "POST" else None
+        await (known or pass_through)(call, services)
+
+    return handler
 
 
 async def pass_through(
@@ -168,19 +179,22 @@ async def _pass(call: Call, services: Services, read: bytes | None, upstream: Up
     upstream = upstream or services.router.default
     passage = services.unmanaged.begin(call.request_id, call.method, call.path, call.headers, tenant)
     passage.upstream = upstream.name
-    room = await limits.admit_other(services, passage.scope, call.request_id, passage.at)
-    if read is not None:
-        passage.sent(read)
-    body = _body(call, upstream, passage) if read is None else read
+    room, body = await _admitted(services, passage, _body(call, upstream) if read is None else read)
     if body is None:
         call.watch.start()
+    elif isinstance(body, bytes):
+        passage.sent(body)
+    else:
+        body = _noticed(body, passage)
+    is_json = "json" in (wire_headers.get(call.headers, "content-type") or "")
+    plain = call.method == "POST" and (is_json or services.limiter.is_limited(passage.scope))
     url = upstream.url(call.path.removeprefix("/v1"), call.query)
     key_header, key = upstream.key_for(call.api)
     asked = call.headers
     if call.api == "messages" and "messages" not in upstream.config.spoken:
         asked = wire_headers.for_chat(asked)
-    headers = wire_headers.to_upstream(asked, authorization=key, managed=False, key_header=key_header)
-    if read is not None:  # it may not be the client's to the byte
+    headers = wire_headers.to_upstream(asked, authorization=key, managed=False, plain=plain, key_header=key_header)
+    if isinstance(body, bytes):  # it may not be the client's to the byte
         headers = [each for each in headers if each[0] != "content-length"]
     if (trace := current()) is not None:
         headers = with_parent(headers, trace.parent)
@@ -207,12 +221,37 @@ def leads_out(path: str) -> bool:
     return any(unquote(step) in (".", "..") for step in unquote(path).replace("\\", "/").split("/"))
 
 
-def _body(call: Call, upstream: Upstream, passage: Passage) -> AsyncIterator[bytes] | None:
+def _body(call: Call, upstream: Upstream) -> AsyncIterator[bytes] | None:
     """Returns the stream of the request's body; None if it announces none, as GET does."""
     length = wire_headers.get(call.headers, "content-length")
     if length in (None, "0") and wire_headers.get(call.headers, "transfer-encoding") is None:
         return None
-    return _noticed(stream_body(call.receive, idle=upstream.config.timeout.idle, on_end=call.watch.start), passage)
+    return stream_body(call.receive, idle=upstream.config.timeout.idle, on_end=call.watch.start)
+
+
+async def _admitted(
+    services: Services, passage: Passage, body: bytes | AsyncIterator[bytes] | None
+) -> tuple[Headers, bytes | AsyncIterator[bytes] | None]:
+    """Counts a request under limits. Its body is read first if it is JSON, which says what it may come to, and none
+    that is larger than a managed one may be; anything else goes on as it comes. Returns the headers of the room that is
+    left, and the body."""
+    if body is None or isinstance(body, bytes) or not services.limiter.is_limited(passage.scope):
+        return await limits.admit_other(services, passage, body if isinstance(body, bytes) else b""), body
+    most, pieces, size, begins = services.config.server.max_body_mb * 2**20, list[bytes](), 0, b""
+    async for piece in body:
+        pieces.append(piece)
+        size, begins = size + len(piece), begins or piece.lstrip()[:1]
+        if begins not in (b"{", b"") or size > most:
+            return await limits.admit_other(services, passage, b""), _resumed(pieces, body)
+    whole = b"".join(pieces)
+    return await limits.admit_other(services, passage, whole), whole
+
+
+async def _resumed(read: list[bytes], rest: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    for piece in read:
+        yield piece
+    async for piece in rest:
+        yield piece
 
 
 async def _noticed(body: AsyncIterator[bytes], passage: Passage) -> AsyncIterator[bytes]:

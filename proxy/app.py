@@ -28,7 +28,7 @@ from proxy.api import (
     count_tokens,
     incoming_of,
     kept_response,
-    pass_through,
+    otherwise,
     responses,
 )
 from proxy.config import Config
@@ -100,15 +100,17 @@ def create_app(config: Config, worker: Worker | None = None, *, patience: float 
     def administered(handler: AdminHandler) -> Handler:
         return lambda call, _: handler(call, app.state.admin)
 
+    chat, messages = conversation("chat", handle), conversation("messages", other_apis.messages)
     app = Application(
         routes=[
-            route(CHAT, conversation("chat", handle), "POST", kind="api"),
+            route(CHAT, chat, "POST", kind="api"),
             route(RESPONSES, responses, kind="api"),
             route("/v1/responses/{response}", kept_response, kind="api"),
             route("/v1/responses/{response}/{what}", kept_response, kind="api"),
-            route(MESSAGES, conversation("messages", other_apis.messages), "POST", kind="api"),
+            route(MESSAGES, messages, "POST", kind="api"),
             route("/v1/messages/count_tokens", count_tokens, "POST", kind="api"),
-            route("/v1/{path:path}", pass_through, kind="api"),  # with any method: the upstream knows them
+            # With any method: the upstream knows them.
+            route("/v1/{path:path}", otherwise({CHAT: chat, RESPONSES: responses, MESSAGES: messages}), kind="api"),
             route("/olvido/context", lambda call, _: context(call, app.state.contexts), "POST", kind="api"),
             route("/olvido/sessions/{session:path}/end", end_session, "POST", kind="api"),
             route("/olvido/sessions/{session:path}/report", report_session, "POST", kind="api"),

@@ -13,6 +13,7 @@ import uvicorn
 from proxy.app import create_app
 from proxy.config import Config
 from proxy.http.connection import Guarded
+from proxy.services import COLLECTING
 
 log = logging.getLogger(__name__)
 
@@ -67,7 +68,7 @@ def prepare() -> None:
     # What is loaded by now lives as long as the process, and need not be looked through for garbage again and again.
     gc.collect()
     gc.freeze()
-    gc.set_threshold(20_000, 20, 20)
+    gc.set_threshold(*COLLECTING)
 
 
 def _allow_open_files() -> None:

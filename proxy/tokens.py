@@ -16,7 +16,7 @@ import os
 import tempfile
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -50,9 +50,10 @@ INLINE_BYTES = 8 * 1024
 MOST_COUNTS = 20_000  # of texts, 100 bytes each
 
 
+@cache
 def load_tokenizer() -> tiktoken.Encoding:
-    """Returns the o200k encoding, without network. Takes about 0.3 s. Raises OSError if the package data is not there,
-    and ValueError if it isn't what tiktoken expects."""
+    """Returns the o200k encoding, one a process, without network. Takes about 0.3 s, once. Raises OSError if the
+    package data is not there, and ValueError if it isn't what tiktoken expects."""
     spec = importlib.util.find_spec("bpe_openai")
     if spec is None or not spec.submodule_search_locations:
         raise FileNotFoundError("the package bpe-openai, which carries the token ranks, is not installed")

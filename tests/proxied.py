@@ -1,6 +1,7 @@
 """The proxy's own parts in this process, in front of a demo upstream over real sockets: a request goes the whole way,
 and any part can be one that fails."""
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
@@ -234,6 +235,18 @@ def total(services: Services, name: str, **labels: str) -> float:
 # --- parts that do what a test tells them to ------------------------------------------------------------------------
 
 Work = Callable[[], Any]  # what a part does instead of its work; what it returns is awaited if it can be
+
+
+def raises() -> None:
+    raise OSError("the disk is on fire")
+
+
+def hangs() -> Any:
+    return asyncio.Event().wait()
+
+
+def gives(value: Any) -> Work:
+    return lambda: value
 
 
 async def _does(work: Work) -> Any:

@@ -15,8 +15,11 @@ from starlette.applications import Starlette
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from proxy import server as proxy_server
+from proxy.app import create_app
 from proxy.config import Config
 from tests.scripted.server import listen, server
+
+PATIENCE = 20.0  # factor of the deadlines of all stages: none runs out of time where the machine is busy
 
 
 class Prompt(uvicorn.Server):
@@ -61,11 +64,16 @@ def run_app(app: ASGIApp) -> Iterator[str]:
         yield f"http://{host}:{port}"
 
 
+def proxy_app(config: Config) -> Starlette:
+    """The proxy's application, with time for whatever it does."""
+    return create_app(config, patience=PATIENCE)
+
+
 @contextmanager
 def run_proxy(config: Config, app: ASGIApp | None = None) -> Iterator[str]:
     """Serves the proxy (or another `app`) as `olvido serve` does, in a thread; gives its address."""
     bound = proxy_server.listen(config)
-    with _running(proxy_server.server(config, app, kind=Prompt), bound):
+    with _running(proxy_server.server(config, app or proxy_app(config), kind=Prompt), bound):
         yield proxy_server.base_url(bound).removesuffix("/v1")
 
 
@@ -131,7 +139,7 @@ def _listens(port: int) -> bool:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
-def eventually(condition: Callable[[], object], seconds: float = 10.0) -> None:
+def eventually(condition: Callable[[], object], seconds: float = 30.0) -> None:
     """Returns once `condition` holds; fails if it still doesn't after `seconds`."""
     deadline = time.monotonic() + seconds
     while not condition():

@@ -18,7 +18,7 @@ from proxy.config.redacting import redact
 from proxy.pipeline import Services
 from tests.builders import body, config, user
 from tests.proxied import KEY, Upstream, in_front_of, run_upstream, total
-from tests.servers import eventually, run_proxy
+from tests.servers import eventually, proxy_app, run_proxy
 
 CHAT = "/v1/chat/completions"
 ASKED = body(user("What is a black hole?"), model="demo-chat")
@@ -35,7 +35,7 @@ class Proxy:
 
 def started(stack: ExitStack, upstream: Upstream, /, **sections: Any) -> Proxy:
     settings = in_front_of(upstream, **sections)
-    app = create_app(settings)
+    app = proxy_app(settings)
     url = stack.enter_context(run_proxy(settings, app))
     http = httpx.Client(base_url=url, headers={"authorization": f"Bearer {KEY}"}, timeout=10, trust_env=False)
     return Proxy(upstream, stack.enter_context(http), app.state.services)

@@ -194,6 +194,18 @@ def test_and_one_that_does_not_is_not(path: str) -> None:
     assert not leads_out(path)
 
 
+@pytest.mark.parametrize("path", ["/v1//chat/completions", "/v1/chat/completions/", "/v1/Responses", "/v1/messages//"])
+async def test_a_managed_route_is_managed_however_it_is_spelt(path: str, running: Running) -> None:
+    """An SDK whose base URL ends in a slash asks for two."""
+    running.upstream.seen.clear()
+    asked = {"model": "m", "input": "hi"} if "Resp" in path else {**ASKED, "max_tokens": 5}
+    async with running.client() as client:
+        await client.post(path, json=asked)
+        assert {scope["path"] for scope in running.upstream.seen} == {"/v1/chat/completions"}
+        await client.get(path)
+    assert running.upstream.seen[-1]["path"] == path
+
+
 @contextmanager
 def answering(said: bytes) -> Iterator[str]:
     """The address of a proxy whose upstream answers with these bytes, and keeps the connection open."""

@@ -1,6 +1,7 @@
 """What is built fits together, and is closed so that nothing is lost."""
 
 import asyncio
+import gc
 import subprocess
 import sys
 from contextlib import nullcontext
@@ -10,7 +11,7 @@ import pytest
 
 from proxy.errors import UnknownModel
 from proxy.observe.metrics import Metrics
-from proxy.services import build
+from proxy.services import COLLECTING, build
 from proxy.storage.answers import MemoryAnswers
 from proxy.storage.base import SecretUnsafe
 from proxy.storage.redis.answers import RedisAnswers
@@ -38,6 +39,23 @@ async def test_the_router_does_with_unknown_models_what_is_configured(unknown: s
     with pytest.raises(UnknownModel) if refused else nullcontext():
         services.router.route("another")
     await services.close()
+
+
+@pytest.mark.parametrize(("thresholds", "frozen"), [(COLLECTING, 1), ((700, 10, 10), 0)], ids=["serves", "does not"])
+async def test_what_a_process_that_serves_has_warmed_up_is_not_looked_through_for_garbage(
+    thresholds: tuple[int, int, int], frozen: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    froze: list[bool] = []
+    monkeypatch.setattr(gc, "freeze", lambda: froze.append(True))
+    before = gc.get_threshold()
+    gc.set_threshold(*thresholds)
+    try:
+        services = await build(config(storage={"kind": "memory"}), encoding=encoding)
+        await services.tasks.drain(10)
+        await services.close()
+    finally:
+        gc.set_threshold(*before)
+    assert len(froze) == frozen
 
 
 async def test_closing_lets_what_runs_finish_and_writes_what_is_queued(tmp_path: Path) -> None:

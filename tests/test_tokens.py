@@ -72,12 +72,14 @@ def test_loading_leaves_the_environment_as_it_was(folder: str | None, monkeypatc
     monkeypatch.delenv("TIKTOKEN_CACHE_DIR", raising=False)
     if folder:
         monkeypatch.setenv("TIKTOKEN_CACHE_DIR", folder)
+    load_tokenizer.cache_clear()
     load_tokenizer()
     assert os.environ.get("TIKTOKEN_CACHE_DIR") == folder
 
 
 def test_a_missing_package_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    load_tokenizer.cache_clear()
     with pytest.raises(FileNotFoundError, match="bpe-openai"):
         load_tokenizer()
 

@@ -33,7 +33,7 @@ from proxy.admin import desk_json
 from proxy.admin.codec import Asked, RowNumber, as_json, as_json_offloaded, page
 from proxy.admin.parts import Admin
 from proxy.config import shows_content
-from proxy.conversation import identify
+from proxy.conversation import names
 from proxy.desk.looking import SeenEdit, rounds, seen
 from proxy.desk.tools import may_be_written, section_of
 from proxy.errors import BadRequest, Conflict, UnknownRoute
@@ -228,7 +228,7 @@ def memory_of(services: Services, scope: str, session: str) -> str:
     """Returns the scope of memory of a conversation in a scope of the ledger."""
     tenant, _, user = scope.partition("/")
     owner = Scope(tenant, user)
-    private = identify.is_private(owner, personal=services.config.tenancy == "personal")
+    private = names.is_private(owner, personal=services.config.tenancy == "personal")
     return Identity(owner, session, "header", (), private=private).memory
 
 

@@ -13,7 +13,7 @@
             hand into an old database (by_hand), from a MEMORY.md (file), by this API (api), from a model (auto). Of a
             fact that a model derived, `quotations` has the words it rests on, and the jobs that read them
     POST   /admin/api/facts {scope, value, domain?, key?, confidence?, pinned?}
-            domain and key that are not named are derived from the value, as those of extracted facts
+            domain, key and pinned that are not named are derived from the value, as those of extracted facts
     POST   /admin/api/facts/derive {scope, value}
             domain and key that would be derived, and what the fact would take the place of; nothing is written
     PATCH  /admin/api/facts/{id}
@@ -42,7 +42,7 @@ from proxy.admin.codec import Asked, as_json, page
 from proxy.admin.jobs import quoted
 from proxy.admin.parts import Admin
 from proxy.config import shows_content
-from proxy.conversation.identify import is_scope
+from proxy.conversation.names import is_scope
 from proxy.errors import BadRequest, UnknownRoute
 from proxy.http.exchange import Call
 from proxy.memory import edits, sources
@@ -182,12 +182,12 @@ async def derive_fact(call: Call, admin: Admin, asked: Derivation) -> Answer:
 
 async def _draft(services: Services, asked: NewFact, known: Collection[Fact]) -> Draft:
     domain, key, pinned = asked.domain, asked.key, asked.pinned
-    if domain is UNSET or key is UNSET:
+    if domain is UNSET or key is UNSET or pinned is UNSET:
         place = await _derived(services, asked.value, known)
         domain = place.domain if domain is UNSET else domain
         key = place.key if key is UNSET else key
         pinned = place.pinned if pinned is UNSET else pinned
-    return Draft(domain, key, asked.value, asked.confidence, pinned is True)
+    return Draft(domain, key, asked.value, asked.confidence, pinned)
 
 
 async def _derived(services: Services, value: str, known: Collection[Fact]) -> Derived:

@@ -17,7 +17,7 @@ import msgspec
 
 from proxy.cli.remembered import Command, Memory, Refused, tell
 from proxy.config import fingerprint
-from proxy.conversation.identify import is_scope
+from proxy.conversation.names import is_scope
 from proxy.memory import interchange
 from proxy.memory.interchange import Malformed
 from proxy.memory.showing import count

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 from proxy import config as configuration
 from proxy.cli.opened import Opened, opened
 from proxy.config import Config
-from proxy.conversation.identify import end_user, is_scope
+from proxy.conversation.names import end_user, is_scope
 from proxy.errors import Unauthorized
 from proxy.http.access import Authenticator
 from proxy.memory.ageing import decay

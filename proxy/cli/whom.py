@@ -8,7 +8,7 @@ from typing import Any
 
 from proxy.cli.opened import opened
 from proxy.config import Config
-from proxy.conversation.identify import end_user, is_scope
+from proxy.conversation.names import end_user, is_scope
 from proxy.http.access import Authenticator
 from proxy.keys.book import KeyBook
 from proxy.storage.base import StorageError

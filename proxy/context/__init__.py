@@ -2,6 +2,7 @@
 
     rollout.py      whether a conversation is managed: by key, model, canary share, and what came of it
     planner.py      looks up the inputs of a plan, and has it made in a worker thread
+    deciding.py     for it: a request with all that was looked up, and its plan, a step at a time
 
     desk_plans.py   plans of requests whose model manages memory itself
     planning.py     the decisions, in their order (start reading here); draft.py: a prompt in the making
@@ -16,6 +17,8 @@
     elide.py        instructions that the model knows are left out
     recollecting.py the facts and how much of the past this question calls for
     volatile.py     those of them that are sent, since the window does not hold them
+    fitting.py      what gives way under a limit
+    finishing.py    the draft as a plan: its messages, their fates, its costs and breakpoints, the next request's state
     pointed.py      the item of an earlier list that this question points at
     layout.py       the order of all parts, so that the prefix cache holds; the body; the fate of each message
 

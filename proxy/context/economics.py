@@ -40,6 +40,8 @@ RESERVE = 0.05
 # Price of cached tokens, relative to writing, below which a prompt far from its limit is not folded: the savings would
 # not pay for recalling old turns later.
 DEAR = 0.4
+# Seconds: the shortest time that a provider documents for its cache (Kimi, Anthropic). Later it may be gone.
+MOST_IDLE = 300.0
 
 
 NO_CACHE = PrefixCache()

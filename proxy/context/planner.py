@@ -1,7 +1,7 @@
 """Planner of prompts: the lookups around the decisions.
 
 A short conversation is sent as it is, which costs little more than counting it. For any other, the state that its last
-request left and the facts and old turns of its scope are looked up; then it is decided (proxy/context/planning.py): on
+request left and the facts and old turns of its scope are looked up; then it is decided (deciding.py): on
 the event loop where little is new, else in a worker thread. Where that depends on vectors, they are made, and it is
 decided again.
 """
@@ -9,46 +9,37 @@ decided again.
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import Executor
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import TypeVar, cast
 
-from proxy.config import Config, Upstream, price_for
+from proxy.config import Config, Upstream
 from proxy.config.profiles import Profile
-from proxy.context import desk_plans, economics, shortening
-from proxy.context.caching import caching
-from proxy.context.draft import PlanContext, TooMuch
-from proxy.context.recollecting import read_question, recollect
+from proxy.context import desk_plans
+from proxy.context.deciding import Asked, Decider
+from proxy.context.draft import TooMuch
 from proxy.context.rollout import weaker
 from proxy.context.sizes import is_left_alone, judged, limit_of, priced
 from proxy.conversation.blocks import without_ours
-from proxy.conversation.progress import PURPOSES, Case, Purpose, VectorsNeeded, progress
+from proxy.conversation.progress import PURPOSES, Purpose, VectorsNeeded
 from proxy.desk.planned import DeskInput
 from proxy.embedding import EmbeddingUnavailable
-from proxy.lru import Lru
-from proxy.memory.ageing import Decay, decay
-from proxy.memory.current import read_new
 from proxy.memory.library import Library
 from proxy.memory.shelf import Shelf
 from proxy.memory.vectors import VectorQueue
-from proxy.protocol import apis
-from proxy.protocol.dialects import DIALECTS, violations
 from proxy.storage.shared import Calibrations
-from proxy.storage.shared.learnt import MOST_IDLE
 from proxy.tasks import Offload, in_place
-from proxy.tokens import RememberedCount, RoughCounter, TokenCounter
+from proxy.tokens import RoughCounter, TokenCounter
 from proxy.types import (
     ChatRequest,
     ContextRead,
     Directives,
     Identity,
     Incoming,
-    Message,
     PathState,
     Plan,
     PromptTokens,
-    Vector,
 )
 
 log = logging.getLogger(__name__)
@@ -56,51 +47,10 @@ T = TypeVar("T")
 
 _rough = RoughCounter()
 
-# What is planned on the event loop: at most so many bytes of new messages, messages, facts, facts since the last plan.
-# Of 700 facts and one more, all that is in proportion to them takes 0.3 ms; of 100 new ones the same.
-INLINE_BYTES = 4 * 1024
-INLINE_MESSAGES = 1_000
-INLINE_FACTS = 700
-INLINE_NEW_FACTS = 100
-
 # Bytes of a request above which the rough count will do: exact counts take seconds (half a second a MiB at worst).
 MOST_COUNTED = 2 * 2**20
-MOST_SHORTENED = 2_000  # shortened answers remembered
 EMBEDDING_DEADLINE = 0.25  # seconds: vectors are not worth more of the client's time
 EARLIER = 2  # user messages before the newest whose vectors tell how far the topic goes on
-
-
-class Refusable(Exception):
-    """Raised when the upstream would refuse the planned messages."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """A request, with all that was looked up for its plan."""
-
-    incoming: Incoming
-    request: ChatRequest
-    identity: Identity
-    upstream: Upstream
-    profile: str  # name
-    limit: int | None  # tokens of the prompt
-    shelf: Shelf
-    state: PathState | None  # of the request before
-    known: int  # messages of that request; 0: unknown
-    lacks: frozenset[Purpose]  # purposes for which vectors may be looked up
-    vector: Vector | None = None  # of the newest user message
-    before: Sequence[Vector] = ()  # of those before it, the last one first
-    desk: DeskInput | None = None  # the request's messages are its view then
-    factor: float = 1.0  # the upstream's tokens per token of our count
-
-    @property
-    def is_short(self) -> bool:
-        """True if its plan should take about a moment: little is new since the request before, and memory is small."""
-        new = sum([len(said.raw) for said in self.request.messages[self.known :]])
-        is_little = self.state is not None and new <= INLINE_BYTES and len(self.identity.chain) <= INLINE_MESSAGES
-        facts, current = len(self.shelf.facts), self.shelf.current
-        is_near = facts - (len(current.known) if current is not None else 0) <= INLINE_NEW_FACTS
-        return is_little and is_near and facts <= INLINE_FACTS and not self.shelf.leaving
 
 
 @dataclass(eq=False)
@@ -117,14 +67,10 @@ class Planner:
     patience: float = 1.0  # factor of every deadline
     on_read: Callable[[ContextRead], object] = lambda _result: None  # the metric of state look-ups
     on_compressed: Callable[[], object] = lambda: None  # the metric of prompts that turns have left
-    _counted: RememberedCount = field(init=False)
-    _shortened: Lru[tuple[bytes, int], Message] = field(init=False)  # by link and tokens
-    _decay: Decay = field(init=False)
+    _decider: Decider = field(init=False)
 
     def __post_init__(self) -> None:
-        self._counted = RememberedCount(self.counter.text)
-        self._shortened = Lru(MOST_SHORTENED)
-        self._decay = decay(self.config.memory)
+        self._decider = Decider(self.config, self.counter)
 
     async def plan(
         self,
@@ -168,7 +114,8 @@ class Planner:
         if not (identity.is_answered and directives.remember):
             lacks -= {"turns"}  # the index is dropped with the request
         state, known = found or (None, 0)
-        asked = _Asked(incoming, request, identity, upstream, name, limit, shelf, state, known, lacks)
+        shows_none = self.calibrations.caches.shows_none(upstream.name, request.model)
+        asked = Asked(incoming, request, identity, upstream, name, limit, shelf, state, known, lacks, shows_none)
         made = await self._made(asked if desk is None else replace(asked, desk=desk, factor=factor))
         if made is None:
             tokens = await self.counter.request(request, identity.chain, self.executor)
@@ -234,7 +181,7 @@ class Planner:
             tokens = round(rough * (factor or 1.0))
         return Plan("untouched", PromptTokens(tokens, tokens, rough=rough))
 
-    async def _made(self, asked: _Asked) -> Plan | None:
+    async def _made(self, asked: Asked) -> Plan | None:
         """Returns the plan in tokens of our count; None if none can be made. Vectors that take too long are done
         without."""
         loop = asyncio.get_running_loop()
@@ -246,7 +193,7 @@ class Planner:
                 asked = replace(asked, lacks=asked.lacks - {needed.purpose})
                 asked = await self._with_vectors(asked, needed, until)
 
-    async def _with_vectors(self, asked: _Asked, needed: VectorsNeeded, until: float) -> _Asked:
+    async def _with_vectors(self, asked: Asked, needed: VectorsNeeded, until: float) -> Asked:
         """Returns the request with the vectors that a decision needs, as far as they are there at `until` (the event
         loop's time)."""
         said = [without_ours(each.text) for each in asked.request.messages if each.role == "user"]
@@ -266,102 +213,17 @@ class Planner:
                         await made.wait()
         return asked
 
-    async def _tried(self, asked: _Asked) -> Plan | None:
+    async def _tried(self, asked: Asked) -> Plan | None:
         """Returns the plan in tokens of our count; None if none can be made. A short one is made on the event loop, a
         moment at a time: the round trip of a worker thread and its struggle for the interpreter would cost more."""
+        version = self.vectors.version
         if asked.is_short:
             try:
-                return await in_place(self._decided(asked, is_here=True))
+                return await in_place(self._decider.steps(asked, version, is_here=True))
             except TooMuch:
                 pass  # a fold or excerpts, which few requests have
-        return await asyncio.get_running_loop().run_in_executor(self.executor, _last, self._decided(asked))
-
-    def _decided(self, asked: _Asked, *, is_here: bool = False) -> Generator[None, None, Plan | None]:
-        """Makes the plan. `is_here`: on the event loop; raises TooMuch if it takes too long there."""
-        request, identity, upstream, state = asked.request, asked.identity, asked.upstream, asked.state
-        now, profile, settings = asked.incoming.received_at, self.config.profiles[asked.profile], self.config.memory
-        desk = asked.desk
-        keys = identity.chain if desk is None else desk.view.keys
-        case = Case(
-            messages=request.messages,
-            chain=identity.chain,
-            tokens=lambda index: self.counter.known(request.messages[index], keys[index]),
-            overhead=self.counter.overhead(request),
-            profile=profile,
-            state=state,
-            vector=asked.vector,
-            before=asked.before,
-            lacks=asked.lacks,
-            embedding=self.vectors.version,
-            was_seen=identity.known > 0,
-            added=0 if desk is None else sum(desk.view.ours),
-        )
-        so_far = progress(case, asked.shelf.histories)
-        if so_far is None:
-            return None
-        yield
-        if is_here and asked.shelf.facts:
-            yield from read_new(asked.shelf.facts.values(), asked.shelf.current)
-            read_question(case, so_far)
-            yield
-        price = price_for(upstream, request.model)
-        known = economics.assumed_cache(upstream, request.model, price)
-        shows_none = self.calibrations.caches.shows_none(upstream.name, request.model)
-        cache = economics.NO_CACHE if shows_none else known
-        idle = now - state.at if state else (0.0 if case.was_seen else float("inf"))
-        is_native = apis.has_native(request.origin, upstream.spoken)
-        context = PlanContext(
-            now=now,
-            session=identity.session,
-            is_private=identity.private,
-            caching=caching(
-                price,
-                cache,
-                request.origin.breakpoints if request.origin is not None and is_native else None,
-                idle=idle,
-                prefix=case.overhead + so_far.preamble_tokens,
-                may_set=upstream.breakpoints == "ours",
-                is_split=state is not None and state.is_split,
-            ),
-            limit=asked.limit,
-            role=settings.role,
-            count=self._counted,
-            cap=lambda index: self._capped(case, index, in_place=is_here),
-            decay=self._decay,
-            profile=asked.profile,
-            desk=desk,
-            desk_limit=None if desk is None or desk.limit is None else desk.limit / max(1.0, asked.factor),
-            in_place=is_here,
-        )
-        if not asked.shelf.lock.acquire(blocking=not is_here):
-            raise TooMuch
-        try:
-            asked.shelf.settle()
-            memory = recollect(context, case, so_far, asked.shelf)
-            made = desk_plans.plan(request, case, so_far, memory, context)
-        finally:
-            asked.shelf.lock.release()
-        if idle > MOST_IDLE or made.tokens.sent < known.minimum:
-            made = replace(made, tokens=replace(made.tokens, expected=0))
-        if cache == economics.NO_CACHE:
-            made = replace(made, tokens=replace(made.tokens, repeated=0, busted=0))
-        dialect, offered = DIALECTS[upstream.dialect], len(made.tools if made.tools is not None else request.tools)
-        if made.messages is not None and (found := violations(made.messages, dialect, offered)):
-            if violations(request.messages, dialect, offered):
-                return None  # the upstream would refuse the client's own messages, too
-            raise Refusable(found[0].rule)
-        return replace(made, dialect=upstream.dialect)
-
-    def _capped(self, case: Case, index: int, *, in_place: bool) -> Message:
-        """Returns a message with its text shortened to `answer_tokens`. Remembered, since finding the cut takes a dozen
-        counts."""
-        most = case.profile.window.answer_tokens
-        if (shorter := self._shortened.get((case.chain[index], most))) is None:
-            if in_place:
-                raise TooMuch
-            shorter = shortening.cap_message(case.messages[index], most, self.counter.text)
-            self._shortened.put((case.chain[index], most), shorter)
-        return shorter
+        steps = self._decider.steps(asked, version)
+        return await asyncio.get_running_loop().run_in_executor(self.executor, _last, steps)
 
 
 def _last(steps: Generator[None, None, T]) -> T:

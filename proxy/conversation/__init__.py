@@ -1,7 +1,8 @@
 """Conversations: the scope and session of a request, and the progress of its conversation.
 
-identify.py   the scope (who asks) and the session, recognised by the hash chain of its messages; the history of a named
-              session whose client sends only what is new
+identify.py   the scope (who asks) and the session, recognised by the hash chain of its messages
+names.py      for it: the names that clients give people and sessions
+resuming.py   the history of a named session whose client sends only what is new
 progress.py   the state that the last request left, brought up to this one; that state as bytes
 turns.py      turns, as ranges of messages, and as memory archives them
 blocks.py     our own blocks in a prompt: rendered, recognised, removed

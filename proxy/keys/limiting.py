@@ -7,7 +7,7 @@ request goes on. Where no limit is set nobody is asked anything.
 import asyncio
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from proxy.errors import OutOfQuota, TooMany
@@ -108,6 +108,32 @@ class Limiter:
             self._under_way[use.id] = use, owners
         return () if found is None else found.headers()
 
+    def is_counted(self, request_id: str) -> bool:
+        """True if a request is under way under a limit."""
+        return request_id in self._under_way
+
+    async def raised(self, request_id: str, tokens: int, dollars: float) -> Headers:
+        """Counts what a request under way may come to beyond its estimate, and returns the headers of its answer; none
+        if it may not. Raises TooMany or OutOfQuota, and counts nothing of it then."""
+        use, owners = self._under_way[request_id]
+        more = replace(use, requests=0, tokens=max(0, tokens - use.tokens), dollars=max(0.0, dollars - use.dollars))
+        whole = replace(use, tokens=use.tokens + more.tokens, dollars=use.dollars + more.dollars)
+        found: Standing | None = None
+        for number, owner in enumerate(owners if more.tokens or more.dollars else ()):
+            spent, since = await self._spent(owner, use.at)
+            counted = await self._counters.add(owner.name, more, since)
+            # The request itself has passed already.
+            refusal = decide(replace(owner.limits, requests_per_minute=0), counted, spent, whole)
+            if refusal is not None:
+                for at, each in enumerate(owners):
+                    self._counters.withdraw(each.name, whole if at <= number else use)
+                self._under_way.pop(request_id, None)
+                self._on_refused(owner.whose, f"{refusal.unit}_per_{refusal.per}")
+                raise refused(refusal, owner.whose, standing(owner.limits, counted, use.at))
+            found = standing(owner.limits, counted, use.at).tighter(found)
+        self._under_way[request_id] = whole, owners
+        return () if found is None else found.headers()
+
     def settle(self, request_id: str, tokens: int, dollars: float) -> None:
         """Ends a request with what it came to; one that is not under way is no matter."""
         if (found := self._under_way.pop(request_id, None)) is not None:
@@ -137,7 +163,8 @@ class Limiter:
             known = _Known(Spent(), today, float("-inf"), asyncio.Lock())
             self._known.put(owner.name, known)
         async with known.lock:
-            if known.read_at < now - READ or known.day != today:
+            # A clock that was put back has read in what is the future now.
+            if not now - READ <= known.read_at <= now + READ or known.day != today:
                 began = self._clock()
                 try:
                     known.spent = await within(DEADLINE, self._read(owner, today, first))

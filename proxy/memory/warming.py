@@ -1,5 +1,7 @@
 """Loading of what the first question about the past would wait for: learned weights, tables, expressions."""
 
+from functools import cache
+
 from proxy.language.words import terms
 from proxy.memory import choosing, recall, selecting
 from proxy.memory.ageing import Decay
@@ -14,8 +16,9 @@ QUESTIONS = ("Which boat did I tell you about, and what should I cook?", "¿De q
 FOREVER = 1e12  # seconds
 
 
+@cache
 def warm() -> None:
-    """Looks up what some questions are about in a memory that is made for that. Takes some 20 ms."""
+    """Looks up what some questions are about in a memory that is made for that, once a process. Takes some 20 ms."""
     said, answered = (
         Utterance("user", "My boat is called Marigold.", b"u"),
         Utterance("assistant", "A fine name.", b"a"),

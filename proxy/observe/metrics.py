@@ -25,6 +25,7 @@ from proxy.types.quality import COMPARING
 LONGEST_MODEL = 100  # characters
 BEAT = 0.5  # seconds between two measurements of the event loop's lag
 _MINUTE = round(60 / BEAT)  # looks
+_VERSION = version("olvido")
 # What begins at 0, of what could happen.
 EXPECTED_ERRORS = ("429", "500", "502", "503", "upstream_unreachable", "upstream_broken", "upstream_timeout", "cut")
 EXPECTED_STAGES = ("identify", "exact", "intent", "plan", "assemble")
@@ -46,7 +47,7 @@ class Metrics(Catalogue):
         self._open: dict[str, bool] = {}  # breakers, by upstream
         for kind in ("exact", "intent"):
             self.of(self.reuse, kind, "hit")
-        self.of(self.build_info, version("olvido"), platform.python_version()).set(1)
+        self.of(self.build_info, _VERSION, platform.python_version()).set(1)
         self.workers.set(1)
         self.worker_starts.inc()
         ProcessCollector(registry=self.registry)

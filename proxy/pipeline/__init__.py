@@ -1,7 +1,10 @@
 """The way of a request, from bytes to answer, and the record of its outcome. Here are the services that handle
-requests, built once for a process (`proxy/services.py` composes them), and the context of one request.
+requests, built once for a process (`proxy/services/` composes them), and the context of one request.
 
 chat.py         the way itself, from bytes to answer, a stage a line (start reading here)
+identifying.py  for it: the identity of a request, and the history that its client left out
+obeying.py      for it: orders to memory, carried out: commands, and what is to be forgotten
+reusing.py      for it: a stored answer, looked up, waited for, and replayed
 desk.py         the desk of a request, where the model manages its own memory
 desk_states.py  for it: what this process knows of the desks of sessions
 tool_loop.py    an answer in which the model calls tools of ours: round after round, spliced into one

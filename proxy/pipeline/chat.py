@@ -6,7 +6,8 @@
                      session            …        to be    cache   index                            (after the answer)
                                                  forgotten
 
-Where keys or end users have limits, a request is counted once it is parsed, and refused above them (limits.py). A
+Where keys or end users have limits, a request is counted once it is parsed, and again once its prompt is planned if
+that is larger than it seemed; above them it is refused (limits.py). A
 command to forget is obeyed in every mode, and is answered from no memory: it goes from `obey` to `plan`. A message
 that is nothing but a command (`memory.commands`) is answered by the system; from there on the request is as if earlier
 ones, and what a `/clear` has cleared, had never been said. Where the model manages its own memory (`memory.tools`), its
@@ -14,7 +15,11 @@ desk is opened before the prompt is planned, and the tools are run while the ans
 recorded and learnt stays what the client has sent and got.
 
 Every stage of ours runs in an attempt: a deadline, a timing, and a fallback that lets the request go on as if the
-stage did not exist. Early return is reuse.
+stage did not exist. Deadlines are for stages that hang: some of the time is waiting for the event loop, half a second
+when a thousand streams begin at once. Early return is reuse.
+
+Stages with a room of their own: limits.py, identifying.py (`identify`, `resume`), obeying.py (`command`, `obey`),
+reusing.py (`exact`, `intent`), tool_loop.py. The others are below, in their order.
 """
 
 from collections.abc import Callable
@@ -23,23 +28,16 @@ from functools import partial
 from time import perf_counter
 
 from proxy.context import layout, rollout
-from proxy.conversation import identify, whole_commands
+from proxy.conversation import identify, names, resuming
 from proxy.desk.running import ToolRunner
 from proxy.errors import FAILED, BadRequest, InvalidJson, OlvidoError
-from proxy.memory import commands
-from proxy.memory.commands import Order
 from proxy.observe.tracing import current
-from proxy.pipeline import RequestContext, Services, commanding, limits, tool_loop
-from proxy.pipeline.commanding import Given
+from proxy.pipeline import RequestContext, Services, identifying, limits, obeying, reusing, tool_loop
 from proxy.pipeline.desk import OpenDesk
 from proxy.protocol import apis
-from proxy.protocol import headers as wire_headers
-from proxy.protocol.answers import answer_of
-from proxy.protocol.chat import chain_of
 from proxy.protocol.headers import read_directives
-from proxy.protocol.request import glimpse, parse, with_messages
+from proxy.protocol.request import glimpse, parse
 from proxy.protocol.spliced import unspliceable, unstored
-from proxy.reuse import exact
 from proxy.storage.pending import BEGUN
 from proxy.tasks import Attempts, Offload
 from proxy.types import (
@@ -48,27 +46,17 @@ from proxy.types import (
     Delivery,
     Directives,
     Exchange,
-    Headers,
-    Identity,
     Incoming,
     Plan,
     Prompt,
     PromptTokens,
     ReuseHit,
     ReuseMiss,
-    StoredAnswer,
 )
 from proxy.upstream import forward
 from proxy.upstream.client import Route, Upstream
 
-# Seconds that a stage may take before the request goes on without it. They are meant for stages that hang: some of the
-# time is waiting for the event loop, half a second when a thousand streams begin at once.
-IDENTIFY_DEADLINE = 2.0
-LOOKUP_DEADLINE = 2.0
-COMMAND_DEADLINE = 4.0  # what it was to change has not been changed then
-OBEY_DEADLINE = 2.0  # after that the order is carried out in the background
-INTENT_DEADLINE = 0.5  # an answer from the upstream begins in about as long
-DESK_DEADLINE = 2.0
+DESK_DEADLINE = 2.0  # seconds
 PLAN_DEADLINE = 2.0
 
 BYTES_PER_TOKEN = 4  # estimate for a body whose messages can't be read
@@ -97,24 +85,24 @@ async def handle(incoming: Incoming, services: Services, read: Callable[[bytes],
     if not is_readable or not request.messages:
         return await _pass_on(context)
     BEGUN.set(None)
-    context.identity = await _identify(context)
+    context.identity = await identifying.identified(context)
     services.storage.database.erasures.begin()
     named = context.identity
     directives = _directed(context)
-    if directives.mode != "off" and identify.may_lack_history(named):
-        context.request, context.identity = await _resume(context)
+    if directives.mode != "off" and resuming.may_lack_history(named):
+        context.request, context.identity = await identifying.resumed(context)
 
-    commanded = await _command(context, named) if directives.mode != "off" else None
+    commanded = await obeying.commanded(context, named) if directives.mode != "off" else None
     if commanded is not None:
         return commanded
 
-    order = await _obey(context, named)
+    order = await obeying.obeyed(context, named)
 
-    reuse = await _reuse(context) if order is None else ReuseMiss("command")
+    reuse = await reusing.looked_up(context) if order is None else ReuseMiss("command")
     if isinstance(reuse, Answer):
         return reuse
     if isinstance(reuse, ReuseHit):
-        if (replayed := _replay(context, reuse)) is not None:
+        if (replayed := reusing.replayed(context, reuse)) is not None:
             services.verifier.sample(incoming, context.request, context.identity, reuse, route)
             return replayed
         reuse = ReuseMiss("failed", intent="failed")
@@ -174,6 +162,8 @@ async def _from_upstream(context: RequestContext, miss: ReuseMiss) -> Answer:
         planned = await _boarded(context, desk, await _plan(context, desk))
         if desk is None and context.request.origin is not None:
             planned = _without_desk(context, planned)
+        if context.services.limiter.is_on:
+            await limits.weigh(context, planned)
         exchange = context.exchange(miss, planned, context.route.upstream.name)
         answer = await _forward(context, exchange, _runner(context, desk, planned))
     except Exception as error:
@@ -194,229 +184,15 @@ async def _pass_on(context: RequestContext) -> Answer:
     provider: nothing is reused, nothing learnt."""
     incoming, request, said = context.incoming, context.request, context.directives
     context.directives = _as_it_came(said)
-    scope = identify.scope_of(incoming, request, said)
+    scope = names.scope_of(incoming, request, said)
     work = context.services.answered.has(scope.id)
-    is_answered = await context.attempts.run("identify", work, fallback=False, deadline=IDENTIFY_DEADLINE)
+    is_answered = await context.attempts.run("identify", work, fallback=False, deadline=identifying.DEADLINE)
     context.identity = identify.identify_unreadable(incoming, request, said, scope, is_answered=is_answered)
     tokens = len(request.raw) // BYTES_PER_TOKEN
     planned = _told(Plan("untouched", PromptTokens(tokens, tokens)), request)
+    if context.services.limiter.is_on:
+        await limits.weigh(context, planned)
     return await _forward(context, context.exchange(ReuseMiss("unreadable"), planned, context.route.upstream.name))
-
-
-async def _identify(context: RequestContext) -> Identity:
-    incoming, request = context.incoming, context.request
-    private = context.services.config.tenancy == "personal"
-    work = identify.identify(
-        incoming,
-        request,
-        context.directives,
-        private=private,
-        is_answered=context.services.answered.has,
-        sessions=context.services.storage.sessions,
-        chains=context.services.chains,
-        offload=context.offload,
-    )
-    identity = await context.attempts.run("identify", work, fallback=None, deadline=IDENTIFY_DEADLINE)
-    if identity is not None:
-        return identity
-    # Nothing could be looked up, so nothing is remembered in this request. What it says is kept.
-    scope = identify.scope_of(incoming, request, context.directives)
-    chain = await context.offload(lambda: chain_of(scope.id, request.messages))
-    unseen = identify.identify_unseen(incoming, request, context.directives, chain, private=private)
-    if not unseen.private and unseen.session_source == "new":
-        _leave_no_trace(context)
-    return unseen
-
-
-def _leave_no_trace(context: RequestContext) -> None:
-    """Lets nothing be kept of a request whose conversation, and with it its memory, could not be looked up: the next
-    request brings the history to where it belongs."""
-    context.directives = replace(context.directives, mode="off", store=False, remember=False)
-
-
-async def _resume(context: RequestContext) -> tuple[ChatRequest, Identity]:
-    found: tuple[ChatRequest, Identity] | None = None
-    if "identify" not in context.attempts.failed:
-        found = await _resumed(context)
-    if found is not None:
-        return found
-    identity = identify.apart(context.incoming, context.request, context.identity)
-    if identity is not context.identity and not identity.private:
-        _leave_no_trace(context)
-    return context.request, identity
-
-
-async def _resumed(context: RequestContext) -> tuple[ChatRequest, Identity] | None:
-    work = identify.resume(
-        context.incoming,
-        context.request,
-        context.identity,
-        archive=context.services.library.archive,
-        open_turns=context.services.shared.open_turns,
-        settled=context.services.learner.settled,
-        chains=context.services.chains,
-        offload=context.offload,
-    )
-    return await context.attempts.run("resume", work, fallback=None, deadline=LOOKUP_DEADLINE)
-
-
-async def _command(context: RequestContext, named: Identity) -> Answer | None:
-    """Returns the system's answer to a command, or to a request of which commands leave nothing to be answered. Leaves
-    earlier commands, their answers and what was cleared out of every other request. `named`: as for `_obey`."""
-    commander = context.services.commander
-    if commander is None:
-        return None
-    attempts, offload, messages = context.attempts, context.offload, context.request.messages
-    read = await offload(lambda: attempts.call("command", lambda: whole_commands.reading(messages), fallback=None))
-    if read is None:
-        return None
-    whole = context.identity
-    if read.command is None and read.is_answerable:
-        context.request = await offload(lambda: with_messages(context.request, [messages[at] for at in read.kept]))
-        context.identity, context.own = whole_commands.without_commands(whole, read), whole
-        return None
-    spoken = commanding.spoken(messages, read.command.words if read.command else "")
-    said = commanding.text(spoken, "no_question")
-    clears = False
-    if read.command is not None:
-        may_keep, at = context.directives.remember, context.incoming.received_at
-        given = Given(read.command, messages, whole, named, read, spoken, at, may_keep)
-        unreached = commanding.text(spoken, commanding.UNREACHED)
-        said = unreached
-        if _has_memory(context, given):
-            work = commander.carry_out(given)
-            said = await attempts.run("command", work, fallback=unreached, deadline=COMMAND_DEADLINE)
-        clears = read.command.name == "clear" and said != unreached
-    return _commanded(context, said, clears=clears)
-
-
-def _has_memory(context: RequestContext, given: Given) -> bool:
-    """Tells whether it is known what a command is about, also where its conversation could not be looked up: the memory
-    of one person, or of a named session; a conversation that is cleared has to be in the request."""
-    if not {"identify", "resume"} & context.attempts.failed.keys():
-        return True
-    if given.command.name == "clear":
-        return any(said.role == "assistant" for said in given.messages)
-    return given.named.private or given.named.session_source != "new"
-
-
-def _commanded(context: RequestContext, said: str, *, clears: bool) -> Answer:
-    request, incoming = context.request, context.incoming
-    completion = answer_of(said, name=incoming.request_id, model=request.model, at=incoming.received_at)
-    planned = Plan("untouched", PromptTokens(0, 0))
-    exchange = context.exchange(ReuseMiss("command"), planned, context.route.upstream.name)
-    context.services.recorder.commanded(exchange, completion, context.attempts, clears=clears)
-    return context.labelled(exact.told(completion, request, "command"), exchange)
-
-
-async def _obey(context: RequestContext, named: Identity) -> Order | None:
-    """Returns the order to forget in this request, once it is durable, or hidden here until then; None if there is
-    none. A scope that no upstream has answered holds nothing to forget. `named`: the identity as it was found first,
-    whose memory is meant, also where its history could not be looked up."""
-    request, identity, at = context.request, context.identity, context.incoming.received_at
-    order = context.attempts.call("obey", lambda: commands.ordered(request, identity, at), fallback=None)
-    if order is None:
-        return None
-    if "identify" in context.attempts.failed:
-        # The memory needs no lookup if it is one person's, or a named session's.
-        if not named.private and named.session_source == "new":
-            return order
-    elif not identity.is_answered:
-        return order
-    work = context.services.obedience.obey(named.memory, order)
-    await context.attempts.run("obey", work, fallback=None, deadline=OBEY_DEADLINE)
-    return order
-
-
-async def _reuse(context: RequestContext) -> ReuseHit | ReuseMiss | Answer:
-    """Returns a stored answer, the reason why there is none, or the error that identical requests just got."""
-    if "identify" in context.attempts.failed:
-        return ReuseMiss("no_identity", intent="no_identity")
-    landed = context.services.shared.flights.landed
-    upstream = exact.addressee(context.route.upstream.name, context.incoming.query, context.incoming.headers)
-    reuse = await _exact(context, upstream)
-    if isinstance(reuse, ReuseMiss):
-        has_desk = context.services.desks.is_wanted(context.directives)
-        reuse = replace(reuse, intent="tools") if has_desk else await _intent(context, upstream, reuse)
-    return await _share(context, reuse, landed) if isinstance(reuse, ReuseMiss) else reuse
-
-
-async def _exact(context: RequestContext, upstream: str) -> ReuseHit | ReuseMiss:
-    work = exact.lookup(
-        context.request,
-        context.identity,
-        context.directives,
-        upstream=upstream,
-        config=context.services.config.reuse.exact,
-        cache=context.services.storage.answers,
-        now=context.incoming.received_at,
-        offload=context.offload,
-    )
-    return await context.attempts.run("exact", work, fallback=ReuseMiss("failed"), deadline=LOOKUP_DEADLINE)
-
-
-async def _intent(context: RequestContext, upstream: str, miss: ReuseMiss) -> ReuseHit | ReuseMiss:
-    work = context.services.intent.lookup(
-        context.incoming, context.request, context.identity, context.directives, miss, upstream
-    )
-    found = await context.attempts.run("intent", work, fallback=None, deadline=INTENT_DEADLINE)
-    return found or replace(miss, intent="failed")
-
-
-async def _share(context: RequestContext, miss: ReuseMiss, landed: int) -> ReuseHit | ReuseMiss | Answer:
-    """Makes one upstream call serve concurrent identical requests. Waits as long as an upstream may take; returns the
-    answer or error that the first request got, or makes this one the first. Requests for a fresh answer share none.
-    `landed`: answers that had landed before this request looked for its own."""
-    if miss.key is None or not context.directives.lookup:
-        return miss
-    flights = context.services.shared.flights
-    brought = await flights.lead_or_wait(miss.key, context.route.upstream.config.timeout.first_byte)
-    if isinstance(brought, int) and flights.landed != landed:
-        lead = brought
-        # An answer landed since this request looked for its own: it may have been this one.
-        scope = context.identity.scope.id
-        again = context.services.storage.answers.get(scope, miss.key, context.incoming.received_at)
-        try:
-            answer = await context.attempts.run("exact", again, fallback=None, deadline=LOOKUP_DEADLINE)
-        except BaseException:
-            flights.abandon(miss.key, lead)
-            raise
-        if answer is not None:
-            flights.land(miss.key, lead, answer)
-            brought = answer
-    if isinstance(brought, StoredAnswer):
-        return ReuseHit("exact", miss.key, brought)
-    if isinstance(brought, Answer):
-        return _refused_alike(context, miss, brought)
-    return replace(miss, key=None) if brought is None else replace(miss, lead=brought)
-
-
-def _refused_alike(context: RequestContext, miss: ReuseMiss, told: Answer) -> Answer:
-    """Returns the error that identical requests just got, and records it as an error of the upstream that cost
-    nothing."""
-    name = context.route.upstream.name
-    exchange = context.exchange(replace(miss, key=None), Plan("untouched", PromptTokens(0, 0)), name)
-    delivery = Delivery("upstream_error", told.status, name, context.request.model, streamed=False)
-    context.services.recorder.delivered(exchange, delivery, context.attempts)
-    ours = [(header, value) for header, value in told.headers if not header.startswith(wire_headers.OURS)]
-    return context.labelled(replace(told, headers=tuple(ours)), exchange)
-
-
-def _replay(context: RequestContext, hit: ReuseHit) -> Answer | None:
-    """Returns the stored answer as a response; None if it can't be replayed."""
-    request, at = context.request, context.incoming.received_at
-    answer = context.attempts.call(hit.source, lambda: exact.replayed(hit, request, at), fallback=None)
-    if answer is None:
-        return None
-    usage = hit.answer.usage
-    planned = Plan("untouched", PromptTokens(usage.prompt_tokens if usage else 0, 0))
-    miss = ReuseMiss("hit") if hit.source == "exact" else ReuseMiss(hit.missed, intent="hit")
-    exchange = context.exchange(miss, planned, hit.answer.upstream)
-    context.services.recorder.reused(exchange, hit, context.attempts)
-    if hit.source == "intent":
-        whose: Headers = (("x-olvido-reuse", f"{hit.entry_id};cosine={hit.cosine:.2f}"),)
-        answer = replace(answer, headers=(*answer.headers, *whose))
-    return context.labelled(answer, exchange)
 
 
 async def _open_desk(context: RequestContext) -> OpenDesk | None:

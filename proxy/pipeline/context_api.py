@@ -23,7 +23,7 @@ from proxy.config.session_state import SessionState
 from proxy.context.digest import Digest, digest, transcript, turns_read
 from proxy.context.draft import FRAMING
 from proxy.context.state import Heard, hear, told
-from proxy.conversation import identify
+from proxy.conversation import names
 from proxy.conversation.blocks import without_ours
 from proxy.conversation.whole_commands import since_cleared
 from proxy.errors import BadRequest, ContextUnavailable, InvalidJson, MissingParameter
@@ -91,9 +91,9 @@ class ContextReader:
         services, config = self.services, self.services.config
         directives = read_directives(incoming.headers)
         user = directives.user or asked.user
-        scope = Scope(incoming.tenant, identify.end_user(user) if user else "")
-        private = identify.is_private(scope, personal=config.tenancy == "personal")
-        session = identify.session_named(asked.session)
+        scope = Scope(incoming.tenant, names.end_user(user) if user else "")
+        private = names.is_private(scope, personal=config.tenancy == "personal")
+        session = names.session_named(asked.session)
         who = Identity(scope, session, "header", (), private=private)
         profile = config.profiles[config.context.profile]
         path: list[ArchivedTurn] = []

@@ -6,7 +6,7 @@ from urllib.parse import parse_qs
 
 import msgspec
 
-from proxy.conversation import identify
+from proxy.conversation import names
 from proxy.errors import BadRequest, Conflict
 from proxy.pipeline import Services, response_chains
 from proxy.protocol import apis
@@ -27,7 +27,7 @@ async def told(call: str, method: str, name: str, incoming: Incoming, services: 
     """Answers a request about a kept response; None if it is none of ours, or nothing that is asked of one. `call`:
     what follows its id in the path."""
     user = wire_headers.read_directives(incoming.headers).user
-    scope = Scope(incoming.tenant, identify.end_user(user) if user else "")
+    scope = Scope(incoming.tenant, names.end_user(user) if user else "")
     record = await response_chains.find(services, scope, name, incoming.received_at)
     if record is None:
         return None

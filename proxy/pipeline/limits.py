@@ -1,56 +1,106 @@
 """Limits of keys and end users, where a request is managed or passed through: what it may come to, estimated before it
-goes on. The ledger's row settles it."""
+goes on. A prompt that turns out to be larger once it is planned is weighed again (a question that no budget can cut, a
+history that the client did not send, a conversation that is not managed); the ledger's row settles it."""
+
+from time import time
 
 from proxy.config import price_for
-from proxy.conversation import identify
+from proxy.conversation import names
 from proxy.keys.limiting import Limiter
 from proxy.pipeline import RequestContext, Services
-from proxy.tasks import Attempts
-from proxy.types import Headers, LedgerRow, Scope
+from proxy.pipeline.unmanaged import BYTES_PER_TOKEN, Passage
+from proxy.protocol.routes import ANSWERLESS, is_counted, told_in
+from proxy.tasks import Attempts, Offload
+from proxy.tokens import RoughCounter
+from proxy.types import ChatRequest, Headers, LedgerRow, Plan
 from proxy.types.keys import Use
 
-BYTES_PER_TOKEN = 4
 UNSAID = 500  # completion tokens, where the client names no most
 DEADLINE = 1.0  # seconds, beyond which a request is not counted
+
+_rough = RoughCounter()
 
 
 async def admit(context: RequestContext) -> None:
     """Counts a request that is to be managed. Raises TooMany and OutOfQuota."""
     limiter, request, incoming = context.services.limiter, context.request, context.incoming
-    scope = identify.scope_of(incoming, request, context.directives)
+    scope = names.scope_of(incoming, request, context.directives)
     if not limiter.is_limited(scope):
         return
-    tokens, dollars = estimated(context)
+    prompt = await context.offload(lambda: _size_of(request))
+    tokens, dollars = estimated(context, _planned_size(context, prompt))
     use = Use(incoming.request_id, incoming.received_at, 1, tokens, dollars)
     nothing: Headers = ()
     context.room = await context.attempts.run("limits", limiter.admit(scope, use), fallback=nothing, deadline=DEADLINE)
 
 
-def estimated(context: RequestContext) -> tuple[int, float]:
-    """Returns the tokens and US dollars that a request may come to: a prompt that is cut to its budget where it will
-    be, nothing of it in the provider's cache, and an answer as long as the client allows."""
-    config, request, upstream = context.services.config, context.request, context.route.upstream.config
-    prompt = len(request.raw) // BYTES_PER_TOKEN
-    name = config.context.profile_with_tools if request.has_tools else config.context.profile
+async def weigh(context: RequestContext, planned: Plan) -> None:
+    """Counts a request by the prompt that will be sent, where that is larger than it seemed. Raises TooMany and
+    OutOfQuota."""
+    limiter, request, request_id = context.services.limiter, context.request, context.incoming.request_id
+    if not limiter.is_counted(request_id):
+        return
+    prompt = planned.tokens.sent or await context.offload(lambda: _size_of(request))
+    more = limiter.raised(request_id, *estimated(context, prompt))
+    nothing: Headers = ()
+    context.room = await context.attempts.run("limits", more, fallback=nothing, deadline=DEADLINE) or context.room
+
+
+def _size_of(request: ChatRequest) -> int:
+    """Returns the tokens of a request as it came, roughly: images count as images, and not as the text that they are
+    written in."""
+    return _rough.request(request) if request.messages else len(request.raw) // BYTES_PER_TOKEN
+
+
+def _planned_size(context: RequestContext, prompt: int) -> int:
+    """Returns the tokens of a prompt that is cut to its budget where it will be."""
+    config = context.services.config
+    name = config.context.profile_with_tools if context.request.has_tools else config.context.profile
     budget = config.profiles[name].budget
-    if config.context.mode == "on" and context.directives.mode == "on" and isinstance(budget, int):
-        prompt = min(prompt, budget)
-    completion = request.most_tokens or UNSAID
-    price = price_for(upstream, request.model)
+    is_managed = config.context.mode == "on" and context.directives.mode == "on"
+    return min(prompt, budget) if is_managed and isinstance(budget, int) else prompt
+
+
+def estimated(context: RequestContext, prompt: int) -> tuple[int, float]:
+    """Returns the tokens and US dollars that a request may come to: a prompt of so many tokens, nothing of it in the
+    provider's cache, and as many answers, each as long, as the client allows."""
+    request = context.request
+    completion = (request.most_tokens or UNSAID) * max(1, round(request.n))
+    price = price_for(context.route.upstream.config, request.model)
     marks = None if request.origin is None else request.origin.breakpoints
     write = price.hour if marks is not None and marks.for_an_hour else price.write
     dollars = (prompt * max(price.input, write) + completion * price.output) / 1_000_000
     return prompt + completion, dollars
 
 
-async def admit_other(services: Services, scope: Scope, request_id: str, at: float) -> Headers:
-    """Counts a request that is passed through, of which nobody knows what it will come to. Raises TooMany and
-    OutOfQuota."""
+async def admit_other(services: Services, passage: Passage, body: bytes) -> Headers:
+    """Counts a request that is passed through. `body`: what of it has been read; its model is noticed. Raises TooMany
+    and OutOfQuota."""
     limiter, nothing = services.limiter, ()
-    if not limiter.is_limited(scope):
+    if not limiter.is_limited(passage.scope):
         return nothing
     attempts = Attempts(services.metrics.failed_open, services.patience)
-    return await attempts.run("limits", limiter.admit(scope, Use(request_id, at)), fallback=nothing, deadline=DEADLINE)
+    tokens, dollars = await attempts.run(
+        "limits", _estimated_other(services, passage, body), fallback=(0, 0.0), deadline=DEADLINE
+    )
+    passage.at = time()  # its body may have come slowly
+    use = Use(passage.request_id, passage.at, 1, tokens, dollars)
+    return await attempts.run("limits", limiter.admit(passage.scope, use), fallback=nothing, deadline=DEADLINE)
+
+
+async def _estimated_other(services: Services, passage: Passage, body: bytes) -> tuple[int, float]:
+    """Returns the tokens and US dollars that a request may come to that is passed through: nothing unless its route is
+    billed by the token."""
+    told = await Offload(services.executor, len(body))(lambda: told_in(body))
+    if told is None:
+        return 0, 0.0
+    passage.model = told.named
+    if not is_counted(passage.route, streams=told.stream is True):
+        return 0, 0.0
+    prompt = len(body) // BYTES_PER_TOKEN
+    completion = 0 if passage.route in ANSWERLESS else told.most_tokens or UNSAID * told.answers
+    price = price_for(services.router.named(passage.upstream).config, told.named)
+    return prompt + completion, (prompt * max(price.input, price.write) + completion * price.output) / 1_000_000
 
 
 def settle(limiter: Limiter, row: LedgerRow) -> None:

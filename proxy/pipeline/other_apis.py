@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from proxy.conversation import identify
+from proxy.conversation import names
 from proxy.errors import InvalidJson
 from proxy.pipeline import Services, response_chains, telling
 from proxy.pipeline.chat import handle
@@ -49,7 +49,7 @@ async def responses(incoming: Incoming, services: Services) -> Answer:
     given = response_request.origin_of(request).given
     is_native = _is_native(request, services)
     directives = wire_headers.read_directives(incoming.headers)
-    scope = identify.scope_of(incoming, request, directives)
+    scope = names.scope_of(incoming, request, directives)
     chains = Chains(services, scope, incoming.received_at, offload)
     whole = await chains.whole(request, is_native=is_native)
     origin = response_request.origin_of(whole)

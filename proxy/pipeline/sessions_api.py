@@ -12,7 +12,7 @@ from typing import Annotated
 
 import msgspec
 
-from proxy.conversation import identify
+from proxy.conversation import names
 from proxy.errors import BadRequest, ContextUnavailable, InvalidJson, UnknownSession
 from proxy.pipeline import Services
 from proxy.protocol.headers import read_directives
@@ -57,9 +57,9 @@ def whose(incoming: Incoming, name: str, user: str | None, services: Services) -
     """Returns the identity of a session of the client's key. `user`: the end user that the body names; the header
     wins."""
     user = read_directives(incoming.headers).user or user
-    scope = Scope(incoming.tenant, identify.end_user(user) if user else "")
-    private = identify.is_private(scope, personal=services.config.tenancy == "personal")
-    return Identity(scope, identify.session_named(name), "header", (), private=private)
+    scope = Scope(incoming.tenant, names.end_user(user) if user else "")
+    private = names.is_private(scope, personal=services.config.tenancy == "personal")
+    return Identity(scope, names.session_named(name), "header", (), private=private)
 
 
 async def check_known(who: Identity, name: str, services: Services) -> None:
@@ -69,7 +69,7 @@ async def check_known(who: Identity, name: str, services: Services) -> None:
     except (StorageError, TimeoutError):
         raise ContextUnavailable("The storage of conversations can't be read now.") from None
     if not is_known:
-        raise UnknownSession(f"No session {name[: identify.MAX_NAME]!r} of this key and end user is known.")
+        raise UnknownSession(f"No session {name[: names.MAX_NAME]!r} of this key and end user is known.")
 
 
 async def _is_known(who: Identity, services: Services) -> bool:

@@ -1,6 +1,7 @@
 """Requests to other routes than the managed one, on their way through: what is noticed of each in passing, and its row
 in the ledger once it is over, with its metrics. Bytes pass as they come and are never held back: kept are the first
-and the last few kilobytes of an answer, and read are the model and the usage that they tell.
+and the last few kilobytes of an answer, and read are the model and the usage that they tell. Where a route that is
+billed by the token tells no usage, it is estimated by what has passed.
 """
 
 import asyncio
@@ -9,14 +10,14 @@ from dataclasses import dataclass, field
 from time import perf_counter, time
 
 from proxy.config import price_for
-from proxy.conversation.identify import end_user
+from proxy.conversation.names import end_user
 from proxy.observe.metrics import Metrics
 from proxy.pipeline.answered_scopes import AnsweredScopes
 from proxy.pipeline.ledger import cost_of
 from proxy.pipeline.record import DEADLINE, Settle
 from proxy.protocol import headers as wire_headers
 from proxy.protocol.headers import read_directives
-from proxy.protocol.routes import MOST_MODEL, model_in, route_of, usage_in
+from proxy.protocol.routes import ANSWERLESS, MOST_MODEL, is_counted, model_in, route_of, usage_in
 from proxy.storage.opening import Storage
 from proxy.storage.pending import BEGUN
 from proxy.tasks import Attempts, Tasks
@@ -25,6 +26,7 @@ from proxy.upstream.client import Router
 
 KEPT = 8 * 1024  # bytes of each end of an answer
 SEARCHED = 2**20  # bytes of a request in which its model is looked for
+BYTES_PER_TOKEN = 4
 
 
 @dataclass(slots=True)
@@ -47,11 +49,17 @@ class Passage:
     begins: bytes = b""  # of the answer
     ends: bytes = b""
     is_over: bool = False
+    asked_bytes: int = 0
+    told_bytes: int = 0
+    told_events: int = 0  # of a stream
     _searched: int = field(default=0, repr=False)
     _rest: bytes = field(default=b"", repr=False)  # of the last piece of the request: a name may be cut in two
 
     def sent(self, piece: bytes) -> None:
         """Notices a piece of the request."""
+        if not self.asked_bytes and piece[:1] == b"{":
+            self.is_json = True  # whatever the client calls it: some servers do not look
+        self.asked_bytes += len(piece)
         if self.model or not self.is_json or self._searched > SEARCHED:
             return
         self._searched += len(piece)
@@ -67,11 +75,25 @@ class Passage:
 
     def came(self, piece: bytes) -> None:
         """Notices a piece of the answer."""
+        self.told_bytes += len(piece)
         if not self.is_plain:
             return
+        if self.stream:
+            self.told_events += piece.count(b"data:")
         if len(self.begins) < KEPT:
             self.begins += piece[: KEPT - len(self.begins)]
         self.ends = piece[-KEPT:] if len(piece) >= KEPT else (self.ends + piece)[-KEPT:]
+
+    def estimated(self) -> Usage:
+        """Returns what it may have come to where nobody tells: of a stream a token an event, of another answer by its
+        size; of one with a content coding, which makes some bytes of a token, by the bytes that came."""
+        is_billed = 200 <= self.status < 300 or (not self.status and self.outcome == "client_gone")
+        if not (is_billed and self.is_json and self.asked_bytes and is_counted(self.route, streams=self.stream)):
+            return Usage(0, 0)
+        answer = self.told_bytes if not self.is_plain else self.told_bytes // BYTES_PER_TOKEN
+        if self.stream and self.is_plain:
+            answer = self.told_events
+        return Usage(self.asked_bytes // BYTES_PER_TOKEN, 0 if self.route in ANSWERLESS else answer)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -124,6 +146,7 @@ class Unmanaged:
         if not is_known and passage.method == "POST" and 200 <= passage.status < 300:
             self.answered.add(passage.scope.id)
             is_known = True
+        passage.model = passage.model or model_in(passage.begins)
         price = price_for(self.router.named(passage.upstream).config, passage.model)
         scope = passage.scope.id if is_known else UNANSWERED
         if self.storage.database.erasures.is_over(scope):
@@ -142,7 +165,7 @@ class Unmanaged:
 
 def row_of(passage: Passage, scope: str, usage: Usage | None, price: Price, total: float) -> LedgerRow:
     """Returns the row of a request that was passed through. `total`: seconds."""
-    told = usage or Usage(0, 0)
+    told = usage or passage.estimated()
     return LedgerRow(
         request_id=passage.request_id,
         at=passage.at,

@@ -162,10 +162,8 @@ class ChatCompletionRequest:
 
     @property
     def most_tokens(self) -> int | None:
-        for name in ("max_completion_tokens", "max_tokens"):
-            if isinstance(most := self.fields.get(name), int) and not isinstance(most, bool) and most > 0:
-                return most
-        return None
+        limits = (self.fields.get(name) for name in ("max_completion_tokens", "max_tokens"))
+        return max((each for each in limits if type(each) is int and each > 0), default=None)
 
     @property
     def session_hint(self) -> tuple[str, SessionSource] | None:

@@ -19,8 +19,8 @@ KEYS = frozenset({"authorization", "api-key", "x-api-key", "x-goog-api-key", "oc
 CORS = "access-control-"
 _SET_BY_US = (OURS, CORS)
 
-# Written by the HTTP client that sends the message on. The client's Accept-Encoding is not passed on the managed route:
-# we read the answer, and a compressed stream would have to be unpacked and packed again.
+# Written by the HTTP client that sends the message on. The client's Accept-Encoding is not passed on where we read the
+# answer: a compressed stream would have to be unpacked and packed again.
 _REQUEST_REWRITTEN = HOP_BY_HOP | {"host", "content-length", "expect"}
 _RESPONSE_REWRITTEN = HOP_BY_HOP | {"content-length"}
 
@@ -83,19 +83,25 @@ def for_chat(headers: Headers) -> Headers:
 
 
 def to_upstream(
-    headers: Headers, *, authorization: str | None, managed: bool, key_header: str = "authorization"
+    headers: Headers,
+    *,
+    authorization: str | None,
+    managed: bool,
+    plain: bool = False,
+    key_header: str = "authorization",
 ) -> list[tuple[str, str]]:
     """The client's headers as the upstream gets them. `authorization` replaces the client's own if given, in the header
-    `key_header`. Managed requests are sent whole and read by us: no content coding, no accept-encoding."""
-    dropped = _REQUEST_REWRITTEN | named_by_connection(headers)
-    if managed:
+    `key_header`. Managed requests are sent whole. `plain`: we read the answer, as of all that is managed: it is asked
+    for without a content coding."""
+    dropped, plain = _REQUEST_REWRITTEN | named_by_connection(headers), plain or managed
+    if plain:
         dropped |= {"accept-encoding"}
-    else:
+    if not managed:
         dropped -= {"content-length"}
     if authorization is not None:
         dropped |= KEYS | {"cookie"}  # the client's credentials are not for an upstream with a key of its own
     kept = [(name, value) for name, value in headers if name not in dropped and not name.startswith(OURS)]
-    if managed:
+    if plain:
         kept.append(("accept-encoding", "identity"))
     if authorization is not None:
         kept.append((key_header, authorization))

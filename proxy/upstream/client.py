@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import lru_cache, partial
+from ssl import SSLContext
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
@@ -60,7 +61,7 @@ class Upstream:
         self.authorization = None if key is None else f"Bearer {key.get_secret_value()}"
         self._key = key
         self.url = lru_cache(maxsize=64)(self._url)  # parsing one takes 20 µs
-        self._tls = httpx.create_ssl_context()  # the certificates that SDKs trust; 25 ms, so once
+        self._tls = _trusting()
         self._through = _environment_proxy(self._base_url)
         self._session: aiohttp.ClientSession | None = None  # begun with the first request, in its event loop
 
@@ -140,6 +141,12 @@ class Upstream:
         """Closes the connections."""
         if self._session is not None:
             await self._session.close()
+
+
+@lru_cache(maxsize=1)
+def _trusting() -> SSLContext:
+    """Returns the TLS context of all upstreams: with the certificates that SDKs trust. Reading them takes 25 ms."""
+    return httpx.create_ssl_context()
 
 
 class Received:

@@ -12,12 +12,11 @@ import httpx
 import pytest
 
 from proxy.admin.parts import Admin
-from proxy.app import create_app
 from proxy.pipeline import Services
 from proxy.types import Contents, LedgerRow
 from tests.builders import TENANT, ledger_row
 from tests.proxied import KEY, in_front_of, run_upstream
-from tests.servers import Inside, run_proxy
+from tests.servers import Inside, proxy_app, run_proxy
 
 API = "/admin/api"
 MODEL = "demo-chat"
@@ -77,7 +76,7 @@ def started(stack: ExitStack, *, own_key: str | None = None, **sections: Any) ->
     upstream = stack.enter_context(run_upstream())
     entry = {"price": {"input": 1, "cached": 0.25, "output": 4}, **({"api_key": own_key} if own_key else {})}
     settings = in_front_of(upstream, upstream=entry, **sections)
-    app = create_app(settings)
+    app = proxy_app(settings)
     url = stack.enter_context(run_proxy(settings, inside := Inside(app)))
     http = stack.enter_context(httpx.Client(base_url=url, timeout=10, trust_env=False))
     headers = {"authorization": f"Bearer {KEY}"}

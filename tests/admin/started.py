@@ -6,10 +6,9 @@ from typing import Any, TypeVar
 
 import httpx
 
-from proxy.app import create_app
 from proxy.pipeline import Services
 from tests.proxied import in_front_of, run_upstream
-from tests.servers import Inside, run_proxy
+from tests.servers import Inside, proxy_app, run_proxy
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +27,7 @@ def started(kind: type[P], stack: ExitStack, **sections: Any) -> P:
     """A proxy with these sections of the configuration, in front of an upstream of its own."""
     upstream = stack.enter_context(run_upstream())
     settings = in_front_of(upstream, **sections)
-    app = create_app(settings)
+    app = proxy_app(settings)
     url = stack.enter_context(run_proxy(settings, inside := Inside(app)))
     return kind(
         stack.enter_context(httpx.Client(base_url=url, timeout=10, trust_env=False)), app.state.services, inside

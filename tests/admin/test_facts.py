@@ -259,7 +259,7 @@ def test_what_is_added_says_that_it_came_by_the_api_of_no_turn_and_is_kept(proxy
     assert proxy.of(scope) == [fact]
 
 
-def test_domain_and_key_that_nobody_names_are_derived_from_the_words(proxy: Proxy) -> None:
+def test_what_nobody_names_is_derived_from_the_words(proxy: Proxy) -> None:
     scope = proxy.scope()
     place = {"domain": "personal", "key": "residence", "pinned": False}
     asked = {"scope": scope, "value": "vivo en C\u00f3rdoba"}
@@ -271,10 +271,12 @@ def test_domain_and_key_that_nobody_names_are_derived_from_the_words(proxy: Prox
     assert proxy.http.post(f"{FACTS}/derive", json=moved).json()["replaces"]["id"] == fact["id"]
     made = proxy.http.post(FACTS, json={**moved, "key": "Otra casa", "pinned": True}).json()["fact"]
     assert (made["domain"], made["key"], made["pinned"]) == ("personal", "otra-casa", True)
-    pinned = proxy.http.post(FACTS, json={"scope": scope, "value": "respond\u00e9 siempre en espa\u00f1ol"}).json()[
-        "fact"
-    ]
-    assert (pinned["domain"], pinned["pinned"]) == ("preferences", True)
+    asked = {"scope": scope, "value": "respond\u00e9 siempre en espa\u00f1ol"}
+    for named in ({}, {"domain": "preferences", "key": "Idioma"}):
+        standing = proxy.http.post(FACTS, json={**asked, **named}).json()["fact"]
+        assert (standing["domain"], standing["pinned"]) == ("preferences", True)
+    plain = proxy.http.post(FACTS, json={**asked, "key": "una vez", "pinned": False}).json()["fact"]
+    assert plain["pinned"] is False
 
 
 @pytest.mark.parametrize("body", [{"value": "x"}, {"scope": "nobody", "value": "x"}, {"scope": "a/", "value": " "}])

@@ -4,20 +4,25 @@ from dataclasses import replace
 
 import pytest
 
-from proxy.context.caching import Caching, caching
 from proxy.context.draft import Memory
-from proxy.conversation.progress import Case
-from proxy.types import Breakpoints, Fact, PrefixCache, Price, Repeats
-from tests.builders import Said, assistant, calling, messages, result, system, user
-from tests.context.told import COLD, LEAN, WARM, Teller, Told, counter, exchange, fact, profile, recalling, words
+from tests.builders import Said, assistant, calling, result, system, user
+from tests.context.told import (
+    COLD,
+    ELSEWHERE,
+    LEAN,
+    WARM,
+    S,
+    Teller,
+    Told,
+    asking,
+    counter,
+    exchange,
+    history,
+    profile,
+    words,
+)
 
-S = system("Be brief.")
-ELSEWHERE = fact("drinks tea without sugar", b"e" * 16, session="another")
 STRICT = profile(fold="strict", window={"turns": 2, "min_turns": 2, "max_turns": 2, "tokens": 10_000})
-
-
-def history(turns: int, tokens: int = 100) -> list[Said]:
-    return [S, *(each for number in range(turns) for each in exchange(number, tokens))]
 
 
 def test_a_conversation_that_nobody_adds_to_is_left_as_it_is() -> None:
@@ -26,13 +31,6 @@ def test_a_conversation_that_nobody_adds_to_is_left_as_it_is() -> None:
         assert (managed.kind, managed.messages, managed.reason) == ("untouched", None, "")
         assert managed.tokens.sent == managed.tokens.original == told.tokens
         assert managed.tokens.mechanisms.items() == ()
-
-
-@pytest.mark.parametrize("block", [1, 256])
-def test_what_goes_as_it_came_costs_what_passing_it_through_does_wherever_blocks_begin(block: int) -> None:
-    for told in Teller(rates=replace(WARM, block=block)).tell(*history(8, 30), user("8?")):
-        assert told.managed.messages is None
-        assert told.state.spent == pytest.approx(told.state.baseline)
 
 
 def test_a_long_history_that_is_new_is_left_alone_unless_a_limit_forces() -> None:
@@ -76,10 +74,6 @@ def test_once_it_is_forgotten_it_is_gone_from_the_head() -> None:
     assert "without sugar" in str(told.sent[0].data)
     later = teller.ask(user("Hello"), assistant("Hi"), user("Tea?"))
     assert "without sugar" not in str([said.data for said in later.sent])
-
-
-def asking(of: Case, relevant: tuple[Fact, ...] = ()) -> Memory:
-    return Memory(relevant=relevant, wanted=600, is_asked_for=True, recall=recalling(of))
 
 
 @pytest.mark.note("v2 Roadmap/2")
@@ -144,29 +138,6 @@ def test_their_system_messages_are_sent_all_the_same() -> None:
     assert [each.data["content"] for each in told.sent if each.role == "system"] == ["Be brief.", "Be kind."]
 
 
-@pytest.mark.note("v2 Troubleshooting/3", "v2 NO/4")
-@pytest.mark.parametrize("limit", [200, 500, 1_000, 4_000])
-def test_a_limit_is_a_limit(limit: int) -> None:
-    for told in Teller(limit=limit).tell(*history(30), user("30?"), memory=asking):
-        assert told.managed.kind != "over-budget"
-        assert told.tokens <= limit
-
-
-@pytest.mark.parametrize("said", [[system(words(500)), user("hi")], [S, user(words(500))]])
-def test_what_no_plan_can_shorten_is_sent_with_the_least_memory_and_said_to_be_over(said: list[Said]) -> None:
-    memory = Memory(standing=(ELSEWHERE,), relevant=(replace(ELSEWHERE, id="f-2"),), facts=frozenset({"f-1"}))
-    told = Teller(limit=300).ask(*said[:1], *exchange(1), said[1], memory=memory)
-    assert told.managed.kind == "over-budget"
-    assert [each.raw for each in told.sent] == [each.raw for each in (told.case.messages[0], told.case.messages[-1])]
-
-
-def test_system_messages_of_turns_that_a_limit_drops_are_kept() -> None:
-    said = [S, user("1?"), system("Be kind."), assistant(words(400)), *exchange(2, 600), user("3?")]
-    told = Teller(limit=500).ask(*said)
-    assert [each.data["content"] for each in told.sent if each.role == "system"] == ["Be brief.", "Be kind."]
-    assert told.tokens <= 500
-
-
 def test_old_tool_results_leave_before_any_turn_does() -> None:
     agent = profile(tool_results={"fold_first": True, "keep": 1})
     said: list[Said] = [S, user("Look context.")]
@@ -195,22 +166,6 @@ def test_results_stay_where_what_was_thought_after_them_would_be_lost_unless_a_l
     rates = replace(WARM, rethinking=rethinking)
     *_, told = Teller(rates=rates, limit=limit).tell(*said, profile=agent)
     assert bool(told.state.folded_results) is leaves
-
-
-@pytest.mark.parametrize("breakpoints", [False, True])
-def test_behind_a_block_that_goes_a_breakpoint_is_lost_and_the_one_before_it_is_found(*, breakpoints: bool) -> None:
-    teller = Teller(rates=replace(WARM, breakpoints=breakpoints))
-    said = history(3)
-    needed = Memory(relevant=(ELSEWHERE,), facts=frozenset({ELSEWHERE.id}))
-    plain = teller.ask(*said, user("3?"))
-    with_block = teller.ask(*said, user("3?"), assistant("3."), user("Tea?"), memory=needed)
-    assert with_block.state.volatile.text
-    after = teller.ask(*said, user("3?"), assistant("3."), user("Tea?"), assistant("Yes."), user("And now?"))
-    answer = counter.message(messages(assistant("3."))[0])
-    assert with_block.state.stable == plain.managed.tokens.sent + (0 if breakpoints else answer)
-    assert after.state.spent - with_block.state.spent == teller.circumstances["rates"].cost(
-        after.managed.tokens.sent, with_block.state.stable
-    )
 
 
 def test_results_that_leave_bust_what_stood_behind_the_first_of_them_and_no_more() -> None:
@@ -244,95 +199,3 @@ def test_a_fold_tells_how_much_of_the_cache_it_busts_and_the_next_request_nothin
     assert folds == [False, False, False, True, True, True, True]
     calm = profile(LEAN, window={"tokens": 10_000})
     assert [each.managed.tokens.busted for each in Teller().tell(*history(6), profile=calm)] == [0] * 7
-
-
-def marking(asked: Breakpoints, *, idle: float = 60.0) -> Caching:
-    cache = PrefixCache(300.0, minimum=64, marked=True)
-    return caching(Price(1.0, 0.1, 1.25, 5.0), cache, asked, idle=idle, prefix=20, may_set=True)
-
-
-ALL, NONE = marking(Breakpoints(messages=True)), marking(Breakpoints())
-
-
-def test_breakpoints_belong_at_the_end_of_what_the_next_turn_repeats() -> None:
-    teller = Teller(limit=2_000, caching=ALL)
-    said = [*history(30), user("What was the first thing?")]
-    calm = teller.tell(*said[:-1])[-1]
-    assert calm.managed.repeats == Repeats(len(calm.sent), whole=True, minimum=64)
-    asked = teller.ask(*said, memory=asking)
-    assert asked.managed.repeats == Repeats(len(asked.before_newest), whole=False, minimum=64)
-    calls = teller.ask(*said, calling("c"), result("c"))
-    assert calls.managed.repeats == Repeats(len(asked.before_newest), whole=True, minimum=64)
-    later = teller.ask(*said, calling("c"), result("c"), assistant("Tea."), user("Thanks"))
-    assert later.sent[: len(asked.before_newest)] == asked.before_newest
-    assert later.managed.repeats == Repeats(len(later.sent), whole=True, minimum=64)
-
-
-def test_none_of_a_prompt_without_its_older_turns_is_repeated_but_the_instructions() -> None:
-    teller = Teller(limit=2_000, caching=ALL)
-    said = [*history(12, 150), user("What was the first thing?")]
-    teller.tell(*said[:-1])
-    told = teller.ask(*said, memory=lambda of: replace(asking(of), wanted=1_500))
-    assert told.state.omitted > 0
-    assert told.managed.repeats == Repeats(0, whole=False, minimum=64)
-
-
-def test_behind_the_last_breakpoint_a_prompt_is_not_written() -> None:
-    teller = Teller(limit=2_000, caching=ALL)
-    said = [*history(30), user("What was the first thing?")]
-    before = teller.tell(*said[:-1])[-1]
-    told = teller.ask(*said, memory=asking)
-    sent, stable, held = told.managed.tokens.sent, told.state.stable, before.state.stable
-    assert told.state.spent - before.state.spent == pytest.approx(
-        0.1 * held + 1.25 * (stable - held) + 1.0 * (sent - stable)
-    )
-
-
-def test_where_the_client_sets_none_pass_through_is_billed_in_full_and_ours_are_read_later() -> None:
-    told = Teller(limit=1_500, caching=NONE).tell(*history(40), user("40?"))
-    assert sum(each.managed.tokens.original for each in told[1:]) <= told[-1].state.baseline
-    managed = [each for each in told if each.managed.messages is not None]
-    assert all(each.managed.repeats is not None for each in managed)
-    assert all(each.state.is_written == (each.managed.repeats is not None) for each in told)
-    first = next(at for at, each in enumerate(told) if each.managed.messages is not None)
-    assert told[first].managed.tokens.expected == 0  # before it nothing was written
-    assert told[first + 1].managed.tokens.expected == told[first].state.stable
-    assert all(each.state.spent <= 1.1 * each.state.baseline for each in told)
-    assert all(each.managed.tokens.repeated == 0 for each in told)
-
-
-def test_none_are_set_where_the_conversation_rests() -> None:
-    resting = marking(Breakpoints(), idle=400.0)
-    told = Teller(limit=1_500, caching=resting).tell(*history(40), user("40?"))
-    assert all(each.managed.repeats is None for each in told)
-    assert all(each.managed.tokens.expected == 0 for each in told)
-    assert told[-1].state.spent == pytest.approx(sum(each.managed.tokens.sent for each in told))
-
-
-def test_near_its_limit_a_prompt_gets_the_breakpoint_that_its_first_fold_will_need() -> None:
-    said = [system(words(200)), *history(8)[1:], user("8?")]
-    told = Teller(limit=2_000, caching=ALL).tell(*said)
-    ahead = [each for each in told if each.managed.messages == tuple(each.case.messages)]
-    assert [each.managed.tokens.original > 1_000 for each in told] == [each in ahead for each in told]
-    assert ahead
-    assert all(each.managed.repeats is not None for each in ahead)
-    assert all(each.managed.tokens.sent == each.managed.tokens.original for each in ahead)
-    for other in (Caching(ALL.rates, ALL.alone, is_marked=True), Caching(ALL.rates, ALL.alone)):
-        assert all(each.managed.messages is None for each in Teller(limit=2_000, caching=other).tell(*said))
-
-
-def test_a_first_fold_finds_the_instructions_only_where_they_have_a_breakpoint_of_their_own() -> None:
-    for is_split in (False, True):
-        prices = caching(
-            Price(1.0, 0.1, 1.25, 5.0),
-            PrefixCache(300.0, minimum=64, marked=True),
-            Breakpoints(messages=True),
-            idle=60.0,
-            prefix=20,
-            may_set=True,
-            is_split=is_split,
-        )
-        told = Teller(limit=2_000, caching=prices).tell(*history(30), user("30?"))
-        folds = [each for each in told if each.managed.tokens.busted]
-        assert folds
-        assert all((each.managed.tokens.expected > 0) == is_split for each in folds)

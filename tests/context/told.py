@@ -17,7 +17,7 @@ from proxy.protocol.chat import chain_of
 from proxy.tokens import Counter
 from proxy.types import Excerpt, Fact, Fates, Message, PathState, Plan, Summary, Vector
 from proxy.types.curation import StoredSummary
-from tests.builders import NOW, Said, assistant, messages, user
+from tests.builders import NOW, Said, assistant, messages, system, user
 
 OVERHEAD = 3
 WARM = Rates(cached=0.25, write=1.0)
@@ -212,3 +212,17 @@ def recalling(
         return tuple(found)
 
     return recall
+
+
+# --- conversations, and what is remembered in them ------------------------------------------------------------------
+
+S = system("Be brief.")
+ELSEWHERE = fact("drinks tea without sugar", b"e" * 16, session="another")
+
+
+def history(turns: int, tokens: int = 100) -> list[Said]:
+    return [S, *(each for number in range(turns) for each in exchange(number, tokens))]
+
+
+def asking(of: Case, relevant: tuple[Fact, ...] = ()) -> Memory:
+    return Memory(relevant=relevant, wanted=600, is_asked_for=True, recall=recalling(of))

@@ -89,6 +89,15 @@ async def test_a_use_that_is_settled_counts_as_it_came_until_the_sums_have_it(cr
     assert await seen(crew.other, at=NOW + 2, since=NOW + 3) == Counted(((SECOND, 1, 30),), 0, 0.0)
 
 
+async def test_what_a_use_turns_out_to_be_beyond_its_estimate_is_added_to_it(crew: Crew) -> None:
+    use = Use("1", NOW, 1, 100, 0.25)
+    await crew.one.add("a", use, 0.0)
+    raised = await crew.other.add("a", Use("1", NOW, 0, 900, 0.5), 0.0)
+    assert raised == await seen(crew.one) == Counted(((SECOND, 1, 1_000),), 1_000, 0.75)
+    crew.one.settle("a", Use("1", NOW, 1, 1_000, 0.75), 30, 0.125, NOW)
+    assert await seen(crew.other) == Counted(((SECOND, 1, 30),), 30, 0.125)
+
+
 async def test_one_that_is_withdrawn_has_never_been(crew: Crew) -> None:
     use = Use("1", NOW, 1, 100, 0.25)
     await crew.one.add("a", Use("0", NOW, 1, 7, 0.5), 0.0)

@@ -11,12 +11,11 @@ import anthropic
 import msgspec
 import pytest
 
-from proxy.app import create_app
 from proxy.pipeline import Services
 from tests.builders import config
 from tests.minding import Minder, Round, remembers, run_minder, text, thought, use
 from tests.proxied import total
-from tests.servers import run_proxy
+from tests.servers import proxy_app, run_proxy
 
 Json = Any
 LOOK: Json = {"name": "look", "description": "Looks", "input_schema": {"type": "object"}}
@@ -66,7 +65,7 @@ def proxied(minder: Minder, *, dialect: str = "anthropic", apis: tuple[str, ...]
         embedding={"enabled": False},
         memory={"tools": {"enabled": True, "offer": "first"}},
     )
-    app = create_app(given)
+    app = proxy_app(given)
     with run_proxy(given, app) as url:
         yield Proxied(url, app.state.services)
 

@@ -16,13 +16,12 @@ import openai
 import pytest
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from proxy.app import create_app
 from proxy.desk.schemas import NAMES
 from proxy.pipeline import Services
 from tests.looping import run_upstream, settings
 from tests.playing import JSON, LOOK, LOOP, NEEDLES, PATTERNS, THEN, Player
 from tests.proxied import total
-from tests.servers import run_proxy
+from tests.servers import proxy_app, run_proxy
 from tests.spoken import STYLES, Style, stream
 
 Json = Any
@@ -87,7 +86,7 @@ class World:
 def running() -> Iterator[World]:
     with run_upstream(Player()) as player, ExitStack() as stack:
         given = settings(player.url, tools=FIRST)
-        app = create_app(given)
+        app = proxy_app(given)
         tap = Tap(app)
         url = stack.enter_context(run_proxy(given, tap))
         yield World(player, f"{url}/v1", tap, lambda: app.state.services)

@@ -11,13 +11,12 @@ import httpx
 import openai
 import pytest
 
-from proxy.app import create_app
 from proxy.tasks import Tasks
 from proxy.types import Fact
 from proxy.types.desk import Document, Edit
 from tests.looping import run_upstream, settings
 from tests.playing import FAULT, LOOK, NOTES, PATTERNS, Player
-from tests.servers import Inside, eventually, run_proxy
+from tests.servers import Inside, eventually, proxy_app, run_proxy
 
 Json = Any
 FIRST = {"enabled": True, "offer": "first"}
@@ -67,7 +66,7 @@ def running(timeout: float) -> Iterator[World]:
     with run_upstream(Player()) as player:
         patience = {"first_byte": timeout, "answer": timeout, "idle": timeout}
         given = settings(player.url, tools=FIRST, timeout=patience)
-        app = create_app(given)
+        app = proxy_app(given)
         inside = Inside(app)
         with run_proxy(given, inside) as url:
             yield World(player, f"{url}/v1", inside, app)

@@ -11,14 +11,13 @@ import httpx
 import msgspec
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from proxy.app import create_app
 from proxy.config import Config
 from proxy.pipeline import Services
 from tests.builders import config
 from tests.grafana.prometheus import METRICS_TOKEN
 from tests.scripted.app import create_app as create_demo
 from tests.scripted.config import ScriptedConfig
-from tests.servers import eventually, run_app, run_proxy
+from tests.servers import eventually, proxy_app, run_app, run_proxy
 
 CHAT = "/v1/chat/completions"
 TOLD = "Let me describe the old lighthouse: its keeper was Melquiades, who painted the door green in 1931."
@@ -28,7 +27,6 @@ MOST_ROUNDS = 60
 NEWCOMER = "never-heard-of"
 HUGE = "a huge event"
 LIMITED = "sk-limited-00000000"
-PATIENCE = 20.0  # no stage fails where the machine is busy
 STANDING = 1  # tasks that go on: keys are looked at
 EVENTS = b"text/event-stream"
 _rounds = count(1)
@@ -214,7 +212,7 @@ def run_upstream() -> Iterator[tuple[Counting, str]]:
 def run_life(upstream: Counting, upstream_url: str, folder: Path, port: int = 0) -> Iterator[Scene]:
     """One life of the proxy, over a folder that outlasts it."""
     chosen = settings(upstream_url, folder, port)
-    app = create_app(chosen, patience=PATIENCE)
+    app = proxy_app(chosen)
     with run_proxy(chosen, app) as url, httpx.Client(base_url=url, timeout=20, trust_env=False) as http:
         services: Services = app.state.services
         eventually(lambda: services.intent.state == "ready", 60)

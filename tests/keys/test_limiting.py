@@ -146,6 +146,54 @@ async def test_a_budget_has_what_was_spent_and_what_is_under_way() -> None:
     await house.ask(dollars=0.2)
 
 
+async def test_what_a_request_turns_out_to_be_beyond_its_estimate_needs_room_too() -> None:
+    house = House(keys={"dollars_per_day": 1.0, "tokens_per_minute": 1_000}, users={"dollars_per_day": 0.5})
+    scope = f"{TENANT}/ana"
+    small = await house.ask(scope, tokens=10, dollars=0.1)
+    assert await house.limiter.raised(small, 5, 0.05) == ()  # it is less
+    room = dict(await house.limiter.raised(small, 600, 0.4))
+    assert room["x-ratelimit-remaining-tokens"] == "400"
+    other = await house.ask(f"{TENANT}/ben", tokens=10, dollars=0.1)
+    with pytest.raises(TooMany, match=r"Used 600, Requested 500\."):
+        await house.limiter.raised(other, 500, 0.1)
+    assert not house.limiter.is_counted(other)
+    third = await house.ask(scope, tokens=10, dollars=0.05)
+    with pytest.raises(OutOfQuota, match="this end user"):
+        await house.limiter.raised(third, 10, 0.2)
+    assert house.refused == [("key", "tokens_per_minute"), ("user", "dollars_per_day")]
+    # Nothing of those that were refused is left, of the first all is.
+    await house.ask(f"{TENANT}/ben", tokens=400, dollars=0.5)
+    house.clock.now += 62
+    with pytest.raises(OutOfQuota, match="this API key"):
+        await house.ask(f"{TENANT}/cid", tokens=1, dollars=0.11)
+    house.end(small, scope=scope, tokens=600, dollars=0.1)
+    await house.ask(f"{TENANT}/cid", tokens=1, dollars=0.11)
+
+
+async def test_a_request_that_has_passed_is_not_refused_by_its_rate_once_more() -> None:
+    house = House(keys={"requests_per_minute": 1, "tokens_per_minute": 1_000})
+    only = await house.ask(tokens=10)
+    await house.limiter.raised(only, 900, 0.0)
+    with pytest.raises(TooMany, match="on requests per min"):
+        await house.ask(tokens=10)
+
+
+async def test_a_clock_that_is_put_back_neither_stops_anybody_nor_lets_everybody_through() -> None:
+    house = House(keys={"requests_per_minute": 2, "dollars_per_day": 1.0})
+    for _ in range(2):
+        house.end(await house.ask(dollars=0.2), dollars=0.2)
+    house.clock.now -= 3_600
+    for _ in range(2):
+        house.end(await house.ask(dollars=0.25), dollars=0.25)
+        house.clock.now += READ + 2 * LAG  # it is looked at once more
+    with pytest.raises(TooMany, match="on requests per min"):
+        await house.ask(dollars=0.1)
+    house.clock.now += 61
+    with pytest.raises(OutOfQuota, match=r"of which \$0\.9000 is used"):
+        await house.ask(dollars=0.25)
+    house.end(await house.ask(dollars=0.1), dollars=0.1)
+
+
 async def test_of_a_hundred_at_once_no_two_take_the_same_room() -> None:
     house = House(keys={"dollars_per_day": 1.0})
     found = await asyncio.gather(*(house.ask(dollars=0.1) for _ in range(100)), return_exceptions=True)

@@ -650,7 +650,7 @@ async def test_forty_are_obeyed_while_no_plan_is_ready_in_time(
 async def test_while_storage_refuses_it_no_prompt_has_it_and_then_it_is_done(
     upstream: Upstream, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("proxy.pipeline.chat.OBEY_DEADLINE", 0.05)
+    monkeypatch.setattr("proxy.pipeline.obeying.OBEY_DEADLINE", 0.05)
     store = Store()
     async with serving(in_front_of(upstream), facts=store) as services:
         store.put(scope_of(services), [known(NUTS), known(TEA)])
@@ -670,7 +670,7 @@ async def test_while_storage_refuses_it_no_prompt_has_it_and_then_it_is_done(
 
 
 async def test_a_storage_that_hangs_holds_up_no_answer(upstream: Upstream, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("proxy.pipeline.chat.OBEY_DEADLINE", 0.05)
+    monkeypatch.setattr("proxy.pipeline.obeying.OBEY_DEADLINE", 0.05)
     monkeypatch.setattr("proxy.pipeline.chat.PLAN_DEADLINE", 0.05)
     monkeypatch.setattr("proxy.memory.learn.DEADLINE", 0.05)
     store = Store()

@@ -120,7 +120,7 @@ def tab(browser: Browser) -> Iterator[Callable[..., Page]]:
             visitor = browser.new_context(**{"locale": "en", "reduced_motion": "reduce", **how})
             stack.callback(visitor.close)
             page = Page(visitor.new_page(), at.url)
-            page.tab.set_default_timeout(5_000)
+            page.tab.set_default_timeout(20_000)
             watch(page)
             opened_tabs.append(page)
             return page

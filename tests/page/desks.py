@@ -12,7 +12,6 @@ from urllib.parse import quote
 import httpx
 import msgspec
 
-from proxy.app import create_app
 from proxy.pipeline import Services
 from proxy.types import DeskTrail, Trail
 from proxy.types.desk import (
@@ -31,7 +30,7 @@ from proxy.types.desk import (
 from tests.builders import TENANT, calling, ledger_row, result, user
 from tests.page.conftest import PRICE, Open
 from tests.proxied import KEY, in_front_of, run_upstream
-from tests.servers import Inside, run_proxy
+from tests.servers import Inside, proxy_app, run_proxy
 
 MARKUP = '<img src="x" onerror="document.title=1"> is in it'
 SECTIONS = {"agent_notes": 50}
@@ -100,7 +99,7 @@ def served(stack: ExitStack, **sections: Any) -> Desks:
     upstream = stack.enter_context(run_upstream())
     tools = {"enabled": True, "sections": SECTIONS}
     given = in_front_of(upstream, upstream={"price": PRICE}, tenancy="shared", memory={"tools": tools}, **sections)
-    app = create_app(given)
+    app = proxy_app(given)
     url = stack.enter_context(run_proxy(given, inside := Inside(app)))
     headers = {"authorization": f"Bearer {KEY}"}
     http = stack.enter_context(httpx.Client(base_url=url, timeout=20, trust_env=False, headers=headers))

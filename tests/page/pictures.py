@@ -75,7 +75,7 @@ def shown(browser: Browser, width: int, answers: Mapping[str, Any]) -> Iterator[
     )
     try:
         tab = visitor.new_page()
-        tab.set_default_timeout(5_000)
+        tab.set_default_timeout(20_000)
         tab.clock.set_fixed_time(answers["now"] * 1000)
         tab.route(f"{ORIGIN}/**", lambda route: _answer(route, answers["answers"]))
         yield tab

@@ -95,5 +95,5 @@ def test_a_proxy_that_was_really_stopped_and_started_again_is_found(tab: Tab) ->
         page.tab.wait_for_selector("#notice:not([hidden])")
         port = int(url.rsplit(":", 1)[1])
         with run_proxy(in_front_of(upstream, server={"port": port, "drain": 1})):
-            page.tab.wait_for_selector(".view-jobs h1", timeout=15_000)
+            page.tab.wait_for_selector(".view-jobs h1", timeout=30_000)
         page.complaints.clear()  # of all that could not be had meanwhile

@@ -219,7 +219,7 @@ def test_an_added_standing_fact_is_in_every_prompt_of_its_scope(page: Page, prox
     dialog.get_by_label("The fact, in one sentence").fill("Answers <b>must</b> be in metric units")
     dialog.get_by_label("Domain").fill("preferences")
     dialog.get_by_label("Key").fill("units")
-    dialog.get_by_label("Standing").check()
+    dialog.locator("[name=pinned]:checked").wait_for()  # as its words say
     dialog.get_by_role("button", name="Add a fact").click()
     added = row(page, "metric units")
     added.wait_for()

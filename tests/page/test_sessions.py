@@ -75,6 +75,7 @@ def test_a_chart_tells_what_was_sent_of_each_prompt_and_where_turns_were_folded(
         stage.press("ArrowRight")
     assert "folded" in (page.tab.locator(".chart [aria-live]").text_content() or "")
     page.tab.get_by_text("As a table").click()
+    page.tab.wait_for_selector(".chart-rows tbody tr")
     rows = page.tab.locator(".chart-rows tbody tr").all_inner_texts()
     assert len(rows) == len(told)
     assert sum("folded" in each for each in rows) == len(folding)

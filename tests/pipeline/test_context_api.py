@@ -14,12 +14,11 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from schemathesis import Case, GenerationMode
 
-from proxy.app import create_app
 from proxy.errors import BadRequest, ContextUnavailable, InvalidJson, MissingParameter
 from proxy.pipeline.context_api import Asked, ContextReader, decoded
 from tests.builders import Said, assistant, config, incoming, user
 from tests.proxied import KEY, Upstream, build_services, in_front_of, run_upstream
-from tests.servers import eventually, run_proxy
+from tests.servers import eventually, proxy_app, run_proxy
 
 CHAT, CONTEXT = "/v1/chat/completions", "/olvido/context"
 BARS = "Three bars:\n1. **El Refugio**: quiet\n2. **La Fuga**: loud\n3. **Mesón Ana**: old"
@@ -66,7 +65,7 @@ def http() -> Iterator[httpx.Client]:
 
 def served(stack: ExitStack, upstream: Upstream, **sections: Any) -> str:
     chosen = in_front_of(upstream, **sections)
-    return stack.enter_context(run_proxy(chosen, create_app(chosen)))
+    return stack.enter_context(run_proxy(chosen, proxy_app(chosen)))
 
 
 @pytest.fixture(scope="module")

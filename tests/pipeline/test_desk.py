@@ -11,7 +11,7 @@ import pytest
 
 from proxy.config import Config
 from proxy.desk.schemas import NAMES, definitions
-from proxy.pipeline import Services, chat
+from proxy.pipeline import Services
 from proxy.pipeline.desk import Desks
 from proxy.services import build
 from proxy.types import Fact, Headers
@@ -87,8 +87,9 @@ class House:
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """A look-up that a busy machine is late with would give a request a session of its own."""
-    for name in ("IDENTIFY_DEADLINE", "LOOKUP_DEADLINE", "DESK_DEADLINE", "PLAN_DEADLINE"):
-        monkeypatch.setattr(chat, name, 60.0)
+    identifying, others = ("DEADLINE", "RESUME_DEADLINE"), ("DESK_DEADLINE", "PLAN_DEADLINE")
+    for stage in (*(f"identifying.{name}" for name in identifying), *(f"chat.{name}" for name in others)):
+        monkeypatch.setattr(f"proxy.pipeline.{stage}", 60.0)
 
 
 @asynccontextmanager

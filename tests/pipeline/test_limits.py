@@ -1,19 +1,24 @@
-"""Limits on a real server: what a client is told, what counts, and what fails open."""
+"""Limits on a real server: what a client is told, what counts, what is no way around them, and what fails open."""
 
+import gzip
 import json
+from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
+from time import time
 from typing import Any
 
 import httpx
 import openai
 import pytest
 
-from proxy.app import create_app
 from proxy.demo.app import CHAT_MODELS
+from proxy.http.exchange import AsgiMessage, Receive, Send
 from tests.proxied import KEY, Upstream, in_front_of, run_upstream
-from tests.servers import run_app
+from tests.servers import eventually, proxy_app, run_app
 
 ASKED: dict[str, Any] = {
     "model": CHAT_MODELS[0],
@@ -31,7 +36,7 @@ def upstream() -> Iterator[Upstream]:
 @contextmanager
 def limited(upstream: Upstream, **sections: Any) -> Iterator[httpx.Client]:
     price = {"price": {"input": 1.0, "cached": 0.1, "output": 4.0}}
-    app = create_app(in_front_of(upstream, upstream=price, **sections))
+    app = proxy_app(in_front_of(upstream, upstream=price, **sections))
     with run_app(app) as url, httpx.Client(base_url=url, headers={"authorization": f"Bearer {KEY}"}) as http:
         yield http
 
@@ -110,7 +115,7 @@ def test_a_body_that_cannot_be_read_is_limited_too(upstream: Upstream) -> None:
 
 
 def test_where_nothing_can_be_counted_requests_go_on(upstream: Upstream, tmp_path: Path) -> None:
-    app = create_app(in_front_of(upstream, limits={"keys": {"requests_per_minute": 1}}))
+    app = proxy_app(in_front_of(upstream, limits={"keys": {"requests_per_minute": 1}}))
     with run_app(app) as url, httpx.Client(base_url=url, headers={"authorization": f"Bearer {KEY}"}) as http:
         app.state.services.shared.counters._path = tmp_path  # noqa: SLF001 (a folder is no database)
         for _ in range(3):
@@ -119,3 +124,181 @@ def test_where_nothing_can_be_counted_requests_go_on(upstream: Upstream, tmp_pat
             assert answer.headers["x-olvido-plan"] == "fail-open;stage=limits"
         assert http.get("/v1/models").status_code == 200
         assert 'olvido_fail_open_total{reason="OperationalError",stage="limits"} 4.0' in http.get("/metrics").text
+
+
+# --- ways around them -------------------------------------------------------------------------------------------------
+
+WORDS = 2_000  # of each answer
+
+
+@dataclass
+class Careless:
+    """An upstream that takes any path, body and header as they come, compresses what may be, and tells no usage of a
+    stream."""
+
+    url: str = ""
+    paths: list[str] = field(default_factory=list)
+
+    async def __call__(self, scope: AsgiMessage, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return
+        body, more = b"", True
+        while more:
+            message = await receive()
+            body, more = body + message.get("body", b""), message.get("more_body", False)
+        self.paths.append(scope["path"])
+        if json.loads(body).get("stream"):
+            word = b'data: {"choices":[{"index":0,"delta":{"content":"word "}}]}\n\n'
+            end = b'data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n'
+            kind, said = b"text/event-stream", word * WORDS + end
+        else:
+            usage = {"prompt_tokens": 9, "completion_tokens": WORDS, "total_tokens": WORDS + 9}
+            choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "word"}}
+            kind, said = b"application/json", json.dumps({"choices": [choice], "usage": usage}).encode()
+        headers = [(b"content-type", kind)]
+        if b"gzip" in dict(scope["headers"]).get(b"accept-encoding", b""):
+            headers, said = [*headers, (b"content-encoding", b"gzip")], gzip.compress(said)
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": said})
+
+
+@pytest.fixture
+def careless() -> Iterator[Careless]:
+    upstream = Careless()
+    with run_app(upstream) as url:
+        upstream.url = url
+        yield upstream
+
+
+@contextmanager
+def before(careless: Careless, **keys: float) -> Iterator[httpx.Client]:
+    """A client of a proxy in front of it, under these limits."""
+    price = {"price": {"input": 1.0, "cached": 0.1, "output": 4.0}}
+    app = proxy_app(in_front_of(careless, upstream=price, limits={"keys": keys}))  # type: ignore[arg-type]  # all that it reads of it is a URL
+    with run_app(app) as url, httpx.Client(base_url=url, headers={"authorization": f"Bearer {KEY}"}) as http:
+        yield http
+
+
+def spent(http: httpx.Client) -> float:
+    return float(sum(each["today"]["dollars"] for each in http.get("/admin/api/keys").json()["keys"]))
+
+
+CHAT = {"model": "m", "messages": [{"role": "user", "content": "How are you?"}]}
+TEXT = {"model": "m", "prompt": "How are you?"}
+GZIP = {"accept-encoding": "gzip"}
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "headers"),
+    [
+        ("/v1/completions", TEXT, GZIP),
+        ("/v1/completions", {**TEXT, "stream": True}, {}),
+        ("/v1/completions", {**TEXT, "stream": True}, GZIP),
+        ("/v1/completions", TEXT, {**GZIP, "content-type": "text/plain"}),
+        ("/v1//Completions;x/", {**TEXT, "stream": True}, {"content-type": "multipart/form-data"}),
+        ("/v1/chat/completions/", {**CHAT, "stream": True}, {}),
+        ("/v1//chat/completions", {**CHAT, "stream": True}, GZIP),
+        ("/v1/Chat/Completions", {**CHAT, "stream": True}, {}),
+        ("/v1/chat/completions;x", {**CHAT, "stream": True}, {}),
+        ("/v1/chat%2Fcompletions", {**CHAT, "stream": True}, {}),
+        ("/v1/engines/m/completions", {**TEXT, "stream": True}, GZIP),
+    ],
+)
+def test_no_spelling_of_a_path_no_coding_and_no_stream_is_a_way_around_a_budget(
+    careless: Careless, path: str, body: dict[str, Any], headers: dict[str, str]
+) -> None:
+    cost = WORDS * 4.0 / 1e6
+    with before(careless, dollars_per_day=0.9 * cost) as http:
+        asked: dict[str, Any] = {
+            "content": json.dumps(body),
+            "headers": {"content-type": "application/json", **headers},
+        }
+        assert http.post(path, **asked).status_code == 200
+        eventually(lambda: spent(http) > 0.9 * cost)
+        refused = http.post(path, **asked)
+        assert (refused.status_code, refused.json()["error"]["code"]) == (429, "insufficient_quota")
+
+
+@pytest.mark.parametrize("path", ["/v1/completions", "/v1/engines/m/completions", "/v1/chat/completions/"])
+def test_of_fifty_at_once_as_many_pass_as_a_budget_has_room_for(careless: Careless, path: str) -> None:
+    body = {**(CHAT if "chat" in path else TEXT), "max_tokens": WORDS, "stream": True}
+    one = (WORDS * 4.0 + 500) / 1e6
+    with before(careless, dollars_per_day=one) as http, ThreadPoolExecutor(50) as threads:
+        found = Counter(threads.map(lambda _: http.post(path, json=body).status_code, range(50)))
+        assert found == {200: 1, 429: 49}
+        assert len(careless.paths) == 1
+
+
+def test_a_request_for_many_answers_is_counted_as_many(careless: Careless) -> None:
+    with before(careless, dollars_per_day=5 * WORDS * 4.0 / 1e6) as http:
+        for path, body in (("/v1/chat/completions", CHAT), ("/v1/completions", TEXT)):
+            refused = http.post(path, json={**body, "max_tokens": WORDS, "n": 50})
+            assert (refused.status_code, refused.json()["error"]["code"]) == (429, "insufficient_quota")
+            assert http.post(path, json={**body, "max_tokens": WORDS}).status_code == 200
+
+
+def test_a_body_passes_whole_whether_it_was_read_for_a_limit_or_not(upstream: Upstream) -> None:
+    with limited(upstream, limits={"keys": {"dollars_per_day": 1.0}}, server={"port": 0, "max_body_mb": 1}) as http:
+        for body in (b'{"x": "%s"}' % (b"y" * 3 * 2**20), b" " * 5 + b'{"x": 1}', b"--x\r\n{}", b"", b"\xff" * 300):
+            for content in (body, iter([body[:3], body[3:]])):
+                assert http.post("/v1/echo", content=content).json()["size"] == len(body)
+
+
+LONG = "word " * 40_000  # 40,000 tokens that no budget can cut
+ASKS_LONG = {**CHAT, "messages": [{"role": "user", "content": LONG}]}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        json.dumps(ASKS_LONG).encode(),
+        json.dumps({**ASKS_LONG, "temperature": float("nan")}).encode(),  # only some parsers read it
+    ],
+)
+def test_a_prompt_that_is_larger_than_its_profiles_budget_needs_the_room_that_it_takes(
+    careless: Careless, body: bytes
+) -> None:
+    with before(careless, dollars_per_day=0.03) as http, ThreadPoolExecutor(20) as threads:
+        found = Counter(threads.map(lambda _: http.post("/v1/chat/completions", content=body).status_code, range(20)))
+        assert found == {429: 20}
+        assert careless.paths == []
+        assert http.post("/v1/chat/completions", json={**CHAT, "max_tokens": WORDS}).status_code == 200
+
+
+def test_a_history_that_was_not_sent_again_needs_its_room(careless: Careless) -> None:
+    """A session of which the client sends its new message alone: what it was estimated by."""
+    with before(careless, tokens_per_minute=100_000) as http:
+        headers = {"x-olvido-session": "s"}
+        said = {**ASKS_LONG, "max_tokens": 10}
+        assert http.post("/v1/chat/completions", json=said, headers=headers).status_code == 200
+        sent = [http.post("/v1/chat/completions", json=CHAT, headers=headers).headers for _ in range(2)]
+        used = [100_000 - int(each["x-ratelimit-remaining-tokens"]) for each in sent]
+        assert all(at >= int(each["x-olvido-tokens-sent"]) for at, each in zip(used, sent, strict=True))
+
+
+def test_an_image_is_counted_as_an_image_and_not_as_the_text_that_it_is_written_in(careless: Careless) -> None:
+    image = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{'A' * 900_000}"}}
+    body = {**CHAT, "messages": [{"role": "user", "content": [image]}], "max_tokens": 10}
+    with before(careless, tokens_per_minute=5_000) as http:
+        answer = http.post("/v1/chat/completions", json=body, headers={"x-olvido-mode": "off"})
+        assert answer.status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/completions"])
+def test_a_request_that_is_sent_slowly_has_come_when_it_is_whole(careless: Careless, path: str) -> None:
+    """What is held back for a minute would count in the minute before, and what is until midnight in another day."""
+    body = json.dumps(CHAT if "chat" in path else TEXT).encode()
+    half: list[float] = []
+
+    def slowly() -> Iterator[bytes]:
+        yield body[:9]
+        assert http.get("/healthz").status_code == 200  # it has begun to read by the time of this answer
+        half.append(time())
+        yield body[9:]
+
+    with before(careless, requests_per_minute=9) as http:
+        answer = http.post(path, content=slowly(), headers={"content-type": "application/json"})
+        assert answer.status_code == 200
+        told = f"/admin/api/requests/{answer.headers['x-olvido-request']}"
+        eventually(lambda: http.get(told).status_code == 200)
+        assert http.get(told).json()["request"]["at"] >= half[0]

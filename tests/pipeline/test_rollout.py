@@ -8,7 +8,6 @@ from typing import Any
 import httpx
 import pytest
 
-from proxy.app import create_app
 from proxy.config.model import Context
 from proxy.context.rollout import LEAST_MANAGED
 from proxy.demo.app import CHAT_MODELS
@@ -21,7 +20,7 @@ from proxy.tasks import Tasks
 from proxy.types import Directives, Identity, Scope
 from tests.builders import TENANT, config, ledger_row
 from tests.proxied import KEY, Upstream, in_front_of, run_upstream
-from tests.servers import eventually, run_app
+from tests.servers import eventually, proxy_app, run_app
 from tests.stores import AtOnce
 
 SCOPE = f"{TENANT}/"
@@ -36,7 +35,7 @@ def upstream() -> Iterator[Upstream]:
 @contextmanager
 def proxied(upstream: Upstream, **sections: Any) -> Iterator[httpx.Client]:
     with (
-        run_app(create_app(in_front_of(upstream, **sections))) as url,
+        run_app(proxy_app(in_front_of(upstream, **sections))) as url,
         httpx.Client(base_url=url, headers={"authorization": f"Bearer {KEY}"}, timeout=20) as http,
     ):
         yield http

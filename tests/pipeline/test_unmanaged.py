@@ -11,13 +11,12 @@ from typing import Any
 import httpx
 import pytest
 
-from proxy.app import create_app
 from proxy.http.exchange import AsgiMessage, Receive, Send
 from proxy.pipeline import Services
 from proxy.pipeline.unmanaged import KEPT, Passage
-from proxy.types import UNANSWERED, LedgerRow, Scope
+from proxy.types import UNANSWERED, LedgerRow, Outcome, Scope, Usage
 from tests.builders import config
-from tests.servers import Inside, eventually, run_app, run_proxy
+from tests.servers import Inside, eventually, proxy_app, run_app, run_proxy
 
 USAGE = {"input_tokens": 1_000, "input_tokens_details": {"cached_tokens": 400}, "output_tokens": 100}
 ANSWER = json.dumps({"id": "resp_1", "output": [{"text": "x" * 20_000}], "usage": USAGE}).encode()
@@ -31,6 +30,7 @@ class App:
     """An upstream that answers as it is told to, and keeps what it got."""
 
     bodies: list[bytes] = field(default_factory=list)
+    codings: list[bytes] = field(default_factory=list)  # that were accepted
 
     async def __call__(self, scope: AsgiMessage, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -43,6 +43,7 @@ class App:
             message = await receive()
             body, more = body + message.get("body", b""), message.get("more_body", False)
         self.bodies.append(body)
+        self.codings.append(dict(scope["headers"]).get(b"accept-encoding", b""))
         wish = dict(scope["headers"]).get(b"x-wish", b"").decode()
         status, headers, pieces = self._answer(wish)
         await send({"type": "http.response.start", "status": status, "headers": headers})
@@ -60,6 +61,13 @@ class App:
                 return 401, [], [b"{}"]
             case "gzip":
                 return 200, [(b"content-encoding", b"gzip")], [gzip.compress(ANSWER)]
+            case "gzip, if asked" if b"gzip" in self.codings[-1]:
+                return 200, [(b"content-encoding", b"gzip")], [gzip.compress(ANSWER)]
+            case "silent":
+                said = b'data: {"model": "m-2", "choices": [{"delta": {"content": "word"}}]}\n\n'
+                return 200, [(b"content-type", b"text/event-stream")], [said] * 300
+            case "silent object":
+                return 200, [], [b'{"model": "m-2", "text": "%s"}' % (b"x" * 4_000)]
             case "stream" | "stay" | "break":
                 return 200, [(b"content-type", b"text/event-stream")], [EVENTS[at : at + 7] for at in range(0, 700, 7)]
             case _:
@@ -107,7 +115,7 @@ def running() -> Iterator[Running]:
         price = {"input": 1.0, "cached": 0.5, "output": 2.0}
         entry = {"name": "up", "base_url": f"{url}/v1", "price": price, "timeout": {"idle": 5}}
         settings = config(upstreams=[entry], storage={"kind": "memory"}, server={"port": 0, "drain": 1})
-        app = create_app(settings)
+        app = proxy_app(settings)
         proxy = stack.enter_context(run_proxy(settings, inside := Inside(app)))
         client = stack.enter_context(httpx.Client(base_url=proxy, timeout=10, trust_env=False))
         yield Running(upstream, app.state.services, inside, client)
@@ -140,7 +148,13 @@ def test_a_request_leaves_a_row_with_what_its_answer_tells(running: Running) -> 
         ({"wish": "refuse"}, {"status": 401, "measured": False, "outcome": "complete"}),
         ({"method": "GET", "path": "/v1/models"}, {"route": "/v1/models", "model": ""}),
         ({"path": "/v1/of/somebody's/own"}, {"route": "other"}),
-        ({"content": b'{"model": "m"}', "headers": {"content-type": "multipart/form-data; boundary=x"}}, {"model": ""}),
+        (
+            {
+                "content": b'--x\r\n\r\n{"model": "m"}\r\n--x--',
+                "headers": {"content-type": "multipart/form-data; boundary=x"},
+            },
+            {"model": ""},
+        ),
         ({"headers": {"x-olvido-user": "ana"}}, {"route": "/v1/completions"}),
     ],
 )  # fmt: skip
@@ -150,6 +164,60 @@ def test_what_cannot_be_read_in_passing_is_not_told(
     running.ask()  # an upstream has answered its scope
     row = running.asked(**how)
     assert {name: getattr(row, name) for name in told} == told
+
+
+def test_an_answer_is_asked_for_without_a_coding_so_that_its_usage_is_told(running: Running) -> None:
+    """SDKs accept gzip unasked: what it hid was counted as nothing."""
+    row = running.asked(json=BODY, wish="gzip, if asked")
+    assert (row.measured, row.tokens_sent, row.tokens_completion) == (True, 1_000, 100)
+    running.ask("GET", "/v1/files/f/content", headers={"accept-encoding": "gzip"})
+    assert running.upstream.codings[-1] == b"gzip"
+
+
+@pytest.mark.parametrize(
+    ("how", "model", "prompt", "completion"),
+    [
+        ({"wish": "silent"}, "gpt-5", 25, 300),  # a token an event
+        ({"wish": "silent object"}, "gpt-5", 25, 1_007),
+        ({"wish": "silent", "path": "/v1/threads/t/runs"}, "gpt-5", 25, 300),
+        ({"wish": "silent object", "path": "/v1/embeddings"}, "gpt-5", 25, 0),
+        ({"wish": "silent object", "path": "/v1/threads"}, "gpt-5", 0, 0),  # nobody knows what it is
+        ({"wish": "silent", "path": "/v1/files"}, "gpt-5", 0, 0),
+        ({"wish": "silent", "headers": {"content-type": "multipart/form-data"}}, "gpt-5", 25, 300),  # it is not
+        ({"wish": "silent", "body": b'\xef\xbb\xbf{"prompt": "%s"}'}, "m-2", 25, 300),  # the answer names it
+    ],
+)
+def test_what_an_answer_does_not_tell_is_estimated_where_tokens_are_billed(
+    running: Running, how: dict[str, Any], model: str, prompt: int, completion: int
+) -> None:
+    template = how.pop("body", b'{"model": "gpt-5", "prompt": "%s"}')
+    body = template % (b"x" * (100 + 2 - len(template)))
+    headers = {"content-type": "application/json", **how.pop("headers", {})}
+    row = running.asked(content=body, headers=headers, **how)
+    assert (row.measured, row.model, row.tokens_sent, row.tokens_completion) == (False, model, prompt, completion)
+    assert row.cost == pytest.approx((prompt * 1.0 + completion * 2.0) / 1e6)
+
+
+def test_of_a_compressed_answer_the_bytes_are_counted_which_are_fewer_than_its_tokens_would_fill() -> None:
+    passage = _passage()
+    passage.sent(b'{"prompt": ""}  ')
+    passage.answered(200, (("content-encoding", "br"), ("content-type", "text/event-stream")))
+    passage.came(b"x" * 70)
+    assert passage.estimated() == Usage(4, 70)
+
+
+@pytest.mark.parametrize(
+    ("status", "outcome", "prompt"), [(0, "client_gone", 4), (0, "upstream_error", 0), (400, "complete", 0)]
+)
+def test_what_was_refused_is_not_billed_and_what_nobody_waited_for_is(
+    status: int, outcome: Outcome, prompt: int
+) -> None:
+    passage = _passage()
+    passage.sent(b'{"prompt": ""}  ')
+    if status:
+        passage.answered(status, ())
+    passage.outcome = outcome
+    assert passage.estimated() == Usage(prompt, 0)
 
 
 def test_what_a_broken_answer_was_is_told(running: Running) -> None:
@@ -170,7 +238,7 @@ def test_a_client_that_leaves_is_told(running: Running) -> None:
 def test_an_upstream_that_is_away_is_told() -> None:
     entry = {"name": "up", "base_url": "http://127.0.0.1:9/v1"}
     settings = config(upstreams=[entry], storage={"kind": "memory"}, server={"port": 0, "drain": 1})
-    app = create_app(settings)
+    app = proxy_app(settings)
     with run_proxy(settings, inside := Inside(app)) as url, httpx.Client(base_url=url, trust_env=False) as client:
         running = Running(App(), app.state.services, inside, client)
         row = running.asked()

@@ -125,6 +125,14 @@ def test_length_and_coding_are_the_clients_own_unless_the_body_may_change(
     assert to_upstream(tuple(given), authorization=None, managed=managed) == sent
 
 
+def test_an_answer_that_is_read_in_passing_is_asked_for_without_a_coding_and_the_rest_stays() -> None:
+    given = (("accept-encoding", "gzip, br"), ("content-length", "12"))
+    assert to_upstream(given, authorization=None, managed=False, plain=True) == [
+        ("content-length", "12"),
+        ("accept-encoding", "identity"),
+    ]
+
+
 @pytest.mark.parametrize(("length", "kept"), [(True, (("content-length", "12"),)), (False, ())])
 def test_the_answers_length_is_kept_when_its_body_passes_as_it_is(length: bool, kept: Headers) -> None:
     assert to_client([("Content-Length", "12")], length=length) == kept

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.protocol.routes import ROUTES, model_in, route_of, usage_in
+from proxy.protocol.routes import ROUTES, is_counted, model_in, route_of, spelt, told_in, usage_in
 from proxy.types import Usage
 
 
@@ -27,6 +27,52 @@ from proxy.types import Usage
 )  # fmt: skip
 def test_a_route_is_named_by_method_and_path(method: str, path: str, name: str) -> None:
     assert route_of(method, path) == name
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/v1/completions", "/v1//completions", "/v1/completions/", "/v1/%63ompletions", "/v1/Completions",
+        "/v1/completions;x", "/v1%2Fcompletions", "/v1/\\completions//", "/v1/completions%3Bx", "/v1;a/completions;b/;",
+    ],
+)  # fmt: skip
+def test_a_route_has_one_name_however_it_is_spelt(path: str) -> None:
+    assert spelt(path) == "/v1/completions"
+    assert route_of("POST", path) == "/v1/completions"
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        (b'{"model":"m","max_tokens":7}', ("m", 7)), (b'{"model":"m"}', ("m", None)), (b" {}", ("", None)),
+        # Only what stands at the top is the request's own.
+        (b'{"metadata":{"model":"cheap","max_tokens":1},"model":"dear","max_tokens":9}', ("dear", 9)),
+        (b'{"max_tokens":5,"max_completion_tokens":8,"n":3}', ("", 24)), (b'{"max_output_tokens":4}', ("", 4)),
+        (b'{"max_tokens":5,"n":2,"best_of":4}', ("", 20)), (b'{"max_tokens":5,"n":-2}', ("", 5)),
+        (b'{"max_tokens":true,"n":"2","model":7}', ("", None)), (b'{"max_tokens":-5,"n":null}', ("", None)),
+        (b'{"model":"a\\u0000b"}', ("", None)), (b'{"model":"' + b"m" * 101 + b'"}', ("", None)),
+    ],
+)  # fmt: skip
+def test_what_a_body_says_of_its_cost_is_read(body: bytes, told: tuple[str, int | None]) -> None:
+    found = told_in(body)
+    assert found is not None
+    assert (found.named, found.most_tokens) == told
+
+
+@pytest.mark.parametrize("body", [b"", b"[]", b"no json", b'{"model":', b"\xff\xfe{", b'{"a":' * 9_000])
+def test_what_is_no_object_says_nothing(body: bytes) -> None:
+    assert told_in(body) is None
+
+
+@pytest.mark.parametrize(
+    ("route", "streams", "is_billed"),
+    [
+        ("/v1/completions", False, True), ("/v1/messages", False, True), ("/v1/embeddings", False, True),
+        ("/v1/files", True, False), ("/v1/models", False, False), ("other", False, False), ("other", True, True),
+    ],
+)  # fmt: skip
+def test_what_is_billed_by_the_token_is_known_by_its_route(route: str, *, streams: bool, is_billed: bool) -> None:
+    assert is_counted(route, streams=streams) is is_billed
 
 
 @given(st.text(), st.text())

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from proxy.errors import UnknownModel, UpstreamBroken, UpstreamTimeout, UpstreamUnreachable
@@ -390,3 +391,11 @@ async def test_aside_it_is_the_same_upstream_whose_failures_harm_nobody() -> Non
         assert (aside.breaker.state, upstream.breaker.state) == ("closed", "closed")
     finally:
         await upstream.close()
+
+
+async def test_the_certificates_are_read_once_for_all_upstreams(monkeypatch: pytest.MonkeyPatch) -> None:
+    Upstream(upstream_config("one"))
+    read: list[bool] = []
+    monkeypatch.setattr(httpx, "create_ssl_context", lambda: read.append(True))
+    Upstream(upstream_config("two"))
+    assert read == []

@@ -8,8 +8,9 @@ from proxy.storage.redis.connection import UNREADABLE, Connection
 from proxy.storage.shared.counters import ENDED, KEPT, LEASE, SqliteCounters
 from proxy.types.keys import Counted, Use
 
-# Counts a use. ARGV: second, since, id, requests, tokens, dollars, until, now; seconds that a count by the second is
-# kept, ms of all. A request under way is `tokens|dollars|until|ended at`.
+# Counts a use, and what a request is found to use beyond it. ARGV: second, since, id, requests, tokens, dollars, until,
+# now; seconds that a count by the second is kept, ms of all, seconds that what has ended is. A request under way is
+# `tokens|dollars|until|ended at`.
 _ADD = """
 local second, since, now = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[8])
 local known = redis.call('HKEYS', KEYS[1])
@@ -19,7 +20,13 @@ end
 redis.call('HINCRBY', KEYS[1], 'r' .. ARGV[1], ARGV[4])
 redis.call('HINCRBY', KEYS[1], 't' .. ARGV[1], ARGV[5])
 redis.call('PEXPIRE', KEYS[1], ARGV[10])
-redis.call('HSET', KEYS[2], ARGV[3], table.concat({ARGV[5], ARGV[6], ARGV[7], '0'}, '|'))
+local mine, worth, before = ARGV[5], ARGV[6], redis.call('HGET', KEYS[2], ARGV[3])
+if before then
+  local its, cost = string.match(before, '([^|]*)|([^|]*)|')
+  mine = string.format('%.0f', tonumber(mine) + tonumber(its))
+  worth = string.format('%.17g', tonumber(worth) + tonumber(cost))
+end
+redis.call('HSET', KEYS[2], ARGV[3], table.concat({mine, worth, ARGV[7], '0'}, '|'))
 redis.call('PEXPIRE', KEYS[2], ARGV[10])
 local tokens, dollars = 0, 0
 local under_way = redis.call('HGETALL', KEYS[2])
@@ -27,7 +34,7 @@ for at = 1, #under_way, 2 do
   local its, cost, till, ended = string.match(under_way[at + 1], '([^|]*)|([^|]*)|([^|]*)|([^|]*)')
   if tonumber(till) <= now then
     redis.call('HDEL', KEYS[2], under_way[at])
-  elseif ended == '0' or tonumber(ended) > since then
+  elseif ended == '0' or (tonumber(ended) > since and tonumber(ended) <= now + tonumber(ARGV[11])) then
     tokens, dollars = tokens + tonumber(its), dollars + tonumber(cost)
   end
 end
@@ -66,7 +73,7 @@ class RedisCounters:
     async def add(self, owner: str, use: Use, since: float) -> Counted:
         told = (
             *(int(use.at), repr(since), use.id, use.requests, use.tokens, repr(use.dollars)),
-            *(repr(use.at + LEASE), repr(use.at), KEPT, round(LEASE * 1_000)),
+            *(repr(use.at + LEASE), repr(use.at), KEPT, round(LEASE * 1_000), repr(ENDED)),
         )
         try:
             return _counted(await self._connection.ask(_PART, "EVALSHA", self._add.sha, 2, *self._keys(owner), *told))

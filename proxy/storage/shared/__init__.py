@@ -122,8 +122,8 @@ class CacheEvidence(Protocol):
         """Returns True if the reports show that there is no prefix cache."""
 
     def observe(self, upstream: str, model: str, usage: Usage, *, repeated: int) -> None:
-        """Records a report. `repeated`: tokens of the prompt's beginning that the upstream had seen within
-        `MOST_IDLE` seconds; 0 if the prompt is shorter than what it caches."""
+        """Records a report. `repeated`: tokens of the prompt's beginning that the upstream had seen so
+        lately that every cache holds it; 0 if the prompt is shorter than what it caches."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,8 +196,8 @@ class Counters(Protocol):
     """Counts of what is used of limits, by an owner: a key, or an end user of one."""
 
     async def add(self, owner: str, use: Use, since: float) -> Counted:
-        """Counts a use that begins, and returns what is counted with it. `since`: requests that have ended before have
-        been added to the sums that the caller has."""
+        """Counts a use that begins, or what is added to one of the same id, and returns what is counted with it.
+        `since`: requests that have ended before have been added to the sums that the caller has."""
 
     def settle(self, owner: str, use: Use, tokens: int, dollars: float, now: float) -> None:
         """Ends a use, with what it came to."""

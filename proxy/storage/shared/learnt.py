@@ -25,8 +25,6 @@ MISSES = 3  # reports in a row that nothing was cached, each where it should hav
 # Tokens: the longest minimum of OpenAI's models ("1,024 to 2,048",
 # developers.openai.com/api/docs/guides/prompt-caching, November 2026). Where fewer repeat, no find says nothing.
 LEAST_REPEATED = 2_048
-# Seconds: the shortest time that a provider documents for its cache (Kimi, Anthropic). Later it may be gone.
-MOST_IDLE = 300.0
 
 MOST_OPEN = 1_000  # turns
 MOST_OPEN_BYTES = 64 * 2**20  # of all of them

@@ -1,0 +1,260 @@
+"""A finished draft as a plan: its messages, the fate of each, its tokens and what they cost with the prefix cache, the
+breakpoints that it needs, and the state that the next request starts from. Pure."""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+
+from proxy.context.budget import Step, TokenBudget
+from proxy.context.caching import pays
+from proxy.context.draft import Draft, Memory
+from proxy.context.economics import REGRET
+from proxy.context.layout import kept, lay_out
+from proxy.context.marks import MarkPlanner
+from proxy.desk.marking import NO_CHANGES
+from proxy.types import (
+    Fates,
+    Fold,
+    Mechanisms,
+    Message,
+    PathState,
+    Plan,
+    PlanKind,
+    PromptTokens,
+    RecalledLine,
+    Repeats,
+    Trail,
+)
+from proxy.types.desk import DeskPlan
+
+# Share of the limit above which a prompt is prepared for its first fold: a turn that doubles the prompt is rare.
+MARKED_AHEAD = 0.5
+
+
+class DraftFinisher(Step):
+    """The plan of one request, told from its draft."""
+
+    def __init__(self, budget: TokenBudget, memory: Memory, marks: MarkPlanner) -> None:
+        super().__init__(budget, memory)
+        self.marks = marks
+
+    def planned(self, draft: Draft, offers: str) -> Plan:
+        """Returns the plan of a draft. `offers`: as of its desk."""
+        is_changed = bool(draft.fold or draft.volatile.text or draft.omitted or self.budget.markers or self._has_desk())
+        is_changed = is_changed or self._is_marked_ahead(draft)
+        sent = self.budget.tokens(draft) if is_changed else self.budget.original
+        is_too_large = self.context.limit is not None and sent > self.context.limit
+        kind: PlanKind = "over-budget" if is_too_large else "managed" if is_changed else "untouched"
+        repeated, passed = self.budget.repeated_by(draft), self.budget.passed_before()
+        fates = self._fates(draft)
+        messages = self._messages(draft, fates) if is_changed else None
+        # An unchanged prompt costs the same as pass-through, wherever blocks begin.
+        passes = not is_changed and repeated >= passed
+        spent = self._cost(draft, sent, repeated) if is_changed else self._as_it_came(sent, repeated, passes=passes)
+        repeats = None if messages is None else self._repeats(draft, fates, messages, spent)
+        if is_changed and self.context.rates.marked and repeats is None:
+            spent = self._as_it_came(sent, 0, passes=False)
+        return Plan(
+            kind=kind,
+            tokens=PromptTokens(
+                original=self.budget.original,
+                sent=sent,
+                counted=sent,
+                repeated=self.context.alone.held(self.budget.original, passed),
+                expected=repeated if is_changed else min(repeated, passed, self.context.alone.most),
+                busted=self.budget.repeated() - repeated,
+                mechanisms=self._mechanisms(draft, fates) if is_changed else Mechanisms(),
+                is_unwritten=self.context.alone.most < sys.maxsize,
+            ),
+            reason=f"turns={len(draft.kept) + 1}" if is_changed else "",
+            messages=messages,
+            fates=fates,
+            state=replace(
+                self._state(draft, sent, spent),
+                is_written=self._is_written(repeats, is_changed=is_changed),
+                is_split=self.context.caching.is_split or repeats is not None,
+            ),
+            trail=self._trail(draft, fates),
+            desk=self._desk(offers),
+            repeats=repeats,
+        )
+
+    def _is_marked_ahead(self, draft: Draft) -> bool:
+        """Tells whether a prompt that nothing else changes gets breakpoints of ours, since it comes near the limit: one
+        behind its instructions, which costs nothing, and without which the first fold would have to write them again;
+        all of them, if the client sets none and they pay."""
+        limit, caching = self.context.limit, self.context.caching
+        if limit is None or not caching.is_marked or self.budget.original <= MARKED_AHEAD * limit:
+            return False
+        if caching.is_ours:
+            cost = caching.rates.cost(self.budget.original, self.budget.repeated())
+            return pays(caching, self.budget.costs(), cost, regret=REGRET)
+        return not caching.is_split and self.budget.prefix(draft) >= caching.rates.minimum
+
+    def _has_desk(self) -> bool:
+        """Tells whether something of the desk is in the prompt."""
+        return self.case.added > 0 or self.budget.changes != NO_CHANGES
+
+    def _desk(self, offers: str) -> DeskPlan | None:
+        desk, marked = self.context.desk, self.marks
+        if desk is None:
+            return None
+        return DeskPlan(
+            offers=self.context.offers or offers,
+            has_tools=self.context.has_tools,
+            applied=marked.applied,
+            reason=marked.reason,
+            saved=marked.saved,
+            definitions=self.context.definitions if self.context.has_tools else 0,
+        )
+
+    def _fates(self, draft: Draft) -> Fates:
+        fold = draft.fold or Fold(self.progress.preamble)
+        start = self.budget.start(draft)
+        return Fates(
+            preamble=self.progress.preamble,
+            left=fold.start,
+            start=start,
+            newest=self.progress.newest,
+            instructions=self.budget.instructions(draft),
+            capped=tuple([index for index in self.budget.capped if index >= start]),
+            markers=tuple([index for index in self.budget.markers if index >= start]),
+            quoted=draft.volatile.quoted,
+            summaries=tuple([(each.first_turn, each.last_turn) for each in fold.summaries]),
+            head=fold.head,
+            volatile=draft.volatile.text,
+            removed=tuple(sorted(self.budget.changes.removed)),
+            rewritten=tuple(sorted(self.budget.changes.replaced)),
+        )
+
+    def _mechanisms(self, draft: Draft, fates: Fates) -> Mechanisms:
+        progress, saved, stated = self.progress, self.budget.saved, draft.stated_tokens
+        edited = (index for index in (*fates.removed, *fates.rewritten) if index >= fates.start)
+        gone = sum(self.context.desk.view.ours[: fates.start]) if self.context.desk is not None else 0
+        return Mechanisms(
+            window=progress.before
+            - gone
+            - progress.preamble_tokens
+            - (self.budget.prefix(draft) - self.case.overhead - progress.preamble_tokens)
+            - sum(turn.tokens for turn in draft.kept[draft.omitted :]),
+            capped=sum([saved[index] for index in fates.capped]),
+            tools=sum([saved[index] for index in fates.markers]),
+            pruned=sum([saved[index] for index in edited]),
+            summaries=max(0, draft.head - stated - draft.desk_tokens),
+            facts=stated + draft.volatile.facts,
+            recall=draft.volatile.tokens - draft.volatile.facts,
+            desk=draft.desk_tokens + self.case.added - gone,
+        )
+
+    def _cost(self, draft: Draft, sent: int, repeated: int) -> float:
+        """Returns the cost of a changed prompt, with breakpoints where it needs some."""
+        rates = self.context.rates
+        cost = rates.cost(sent, repeated)
+        is_whole = self._goes_on() or not (draft.volatile.text or draft.omitted)
+        if rates.tail is None or is_whole or sent < rates.minimum:
+            return cost
+        return cost - (rates.write - rates.tail) * (sent - max(repeated, self._stable(draft, sent)))
+
+    def _as_it_came(self, sent: int, repeated: int, *, passes: bool) -> float:
+        """Returns the cost of a prompt with no breakpoints but the client's."""
+        return (self.context.alone.least if passes else self.context.alone.cost)(sent, repeated)
+
+    def _goes_on(self) -> bool:
+        """Tells whether the newest turn has messages behind its user's: what was added to it stays until it is over."""
+        return len(self.case.messages) > self.progress.newest + 1
+
+    def _repeats(self, draft: Draft, fates: Fates, messages: Sequence[Message], spent: float) -> Repeats | None:
+        """Returns what later requests repeat of these messages; None if no breakpoints are to be set. `spent`: with
+        them."""
+        if not pays(self.context.caching, self.budget.costs(), spent):
+            return None
+        behind = sum(index >= fates.newest for index in kept(self.case.messages, fates))
+        is_whole = not (draft.volatile.text or draft.omitted)
+        turn = len(messages) if is_whole else 0 if draft.omitted else len(messages) - behind
+        return Repeats(turn, whole=is_whole or self._goes_on(), minimum=self.context.rates.minimum)
+
+    def _is_written(self, repeats: Repeats | None, *, is_changed: bool) -> bool:
+        """Tells whether the prompt is written to the prefix cache, as far as any is."""
+        if is_changed and self.context.rates.marked:
+            return repeats is not None
+        return self.context.alone.most == sys.maxsize
+
+    def _state(self, draft: Draft, sent: int, spent: float) -> PathState:
+        progress, costs = self.progress, self.budget.costs()
+        spent += self.context.rates.rethinking * self._lost(draft)
+        return PathState(
+            turns=progress.turns,
+            at=self.context.now,
+            newest=progress.newest,
+            before=progress.before,
+            original=self.budget.original,
+            sent=sent,
+            stable=self._stable(draft, sent),
+            baseline=costs.baseline,
+            spent=costs.spent + spent,
+            fold=draft.fold,
+            open=draft.kept,
+            folded_results=tuple(
+                index for index in self.budget.markers if draft.fold is None or index >= draft.fold.start
+            ),
+            volatile=draft.volatile,
+            omitted=draft.omitted,
+            volatile_link=self.case.chain[progress.newest],
+            vector=self.case.vector,
+            continuity=progress.topic.continuity,
+            shift=progress.topic.shift,
+            domain=progress.topic.domain,
+            applied=(*(self.state.applied if self.state else ()), *self.marks.applied),
+            has_tools=self.context.has_tools,
+        )
+
+    def _lost(self, draft: Draft) -> int:
+        """Returns the tokens of reasoning that are lost because the fold before them changed."""
+        before = self.state.fold if self.state else None
+        if not self.context.rates.rethinking or draft.fold == before:
+            return 0
+        return sum(self.budget.sizes(draft).reasoning)
+
+    def _trail(self, draft: Draft, fates: Fates) -> Trail:
+        fold, topic = draft.sent_fold, self.progress.topic
+        return Trail(
+            limit=self.context.limit,
+            turns=self.progress.turns,
+            kept=len(draft.kept) - draft.omitted,
+            start=fates.start,
+            newest=fates.newest,
+            head=draft.head,
+            summaries=len(fold.summaries) if fold else 0,
+            facts=len(fold.fact_ids) if fold else 0,
+            volatile=draft.volatile.tokens,
+            recalled=tuple(
+                RecalledLine(each.session, each.turn, each.role, each.tokens, round(each.score, 3))
+                for each in draft.recalled
+            ),
+            capped=fates.capped,
+            markers=fates.markers,
+            shift=topic.shift,
+            continuity=topic.continuity,
+            domain=topic.domain,
+            break_even=draft.weighed,
+            profile=self.context.profile,
+        )
+
+    def _stable(self, draft: Draft, sent: int) -> int:
+        """Returns the tokens at the beginning that the next request repeats, unless the turn goes on."""
+        if not draft.omitted and not draft.volatile.text:
+            return sent
+        if draft.omitted:
+            stable = self.budget.stable_without(draft)
+        else:
+            stable = sent - self.budget.newest() - draft.volatile.tokens
+        return min(stable, self.budget.ended(draft)) if self.context.rates.breakpoints else stable
+
+    def _messages(self, draft: Draft, fates: Fates) -> tuple[Message, ...]:
+        return lay_out(
+            self.case.messages,
+            fates,
+            head=draft.sent_fold.head if draft.sent_fold else "",
+            role=self.context.role,
+            replaced={**self.budget.capped, **self.budget.markers, **self.budget.changes.replaced},
+        )
