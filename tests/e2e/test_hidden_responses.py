@@ -4,7 +4,7 @@ encrypted reasoning included."""
 
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from typing import Any
 
 import httpx
@@ -94,7 +94,9 @@ def proxied(responder: Responder, *, key: str = "sk-ana", **more: Any) -> Iterat
     )
     app = create_app(given)
     with run_proxy(given, app) as url:
-        yield Proxied(url, app.state.services, key=key)
+        proxy = Proxied(url, app.state.services, key=key)
+        with closing(proxy.client):
+            yield proxy
 
 
 def kinds(answer: Json) -> list[str]:
