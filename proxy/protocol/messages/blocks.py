@@ -19,8 +19,6 @@ from proxy.types import Json, Message
 
 _encode = msgspec.json.Encoder().encode
 
-_THINKING = frozenset({"thinking", "redacted_thinking"})
-
 
 class _Listed(msgspec.Struct):
     """A message whose content is a list."""
