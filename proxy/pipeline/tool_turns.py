@@ -109,6 +109,7 @@ class Turns:
             calls=tuple(call.id for call in said.tool_calls),
             tokens=self._tokens,
             spans=_spans([*self._hidden, given]),
+            api=self.rounds.api,
         )
         await self._attempts.run("tools", self._runner.keep(hidden), fallback=False, deadline=KEEP_DEADLINE)
 

@@ -17,6 +17,7 @@ accumulate.py  adds up the chunks of a stream to one completion
 in_order.py    the deltas of a stream one block after another, for APIs that tell an answer so
 splicing.py    splices the streams of several rounds into one answer
 rounds.py      for it: reads one round, and holds back what the client is not to see, or not yet
+by_index.py    the same for answers that are told by index: blocks, items
 whole_rounds.py  the same for answers that are not streamed
 spliced.py     the same by the API in which the upstream answers
 tool_results.py  follow-up messages of an answer whose tools the proxy runs

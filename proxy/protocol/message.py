@@ -144,6 +144,11 @@ def spanned(said: Message, span: bytes, *, is_sealed: bool) -> Message:
     return chat_message(said.raw, said.data, span=span, is_sealed=is_sealed)
 
 
+def bare(said: Message) -> Message:
+    """Returns the message without its bytes in another API than chat completions."""
+    return chat_message(said.raw, said.data)
+
+
 def unpacked(array: bytes) -> tuple[Message, ...]:
     """Parses a JSON array of messages; each keeps its own bytes."""
     return tuple([chat_message(bytes(raw), _object.decode(raw)) for raw in _array.decode(array)])
