@@ -10,7 +10,7 @@ One capability, one room. Imports go down this list, never up:
     api.py        handlers of the API: conversations, and the pass-through of all else
     admin/        the API for whoever runs the proxy                page/   the page that shows it, static files
     replay/       `olvido replay`: savings on requests that were made already
-    services.py   the composition root: every part, built once from the configuration
+    services/     the composition root: every part, built once from the configuration
     pipeline/     the way of a request, a stage a line (start reading at its `chat`); the record of its outcome
     upstream/     the providers: routing, connections, retries, streams
     observe/      metrics and logs
@@ -28,7 +28,7 @@ One capability, one room. Imports go down this list, never up:
     tokens.py     token counts of messages
     protocol/     JSON and SSE to types and back, and the demands of each upstream
     embedding/    texts to vectors: the built-in model, another one, or a server
-    tasks.py      background tasks, deadlines with a fallback, work in threads
+    tasks/        background tasks, deadlines with a fallback, work in threads
     config/       settings and profiles                             errors.py  errors in OpenAI's shape
     types/        values that cross from one room into another, frozen
     language/     languages: normal forms of text, word tables as data files, detection

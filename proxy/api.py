@@ -141,12 +141,12 @@ async def incoming_of(call: Call, services: Services) -> Incoming:
     tenant = services.authenticator.tenant(call.headers)
     refuse_coding(call.headers)
     server = services.config.server
-    received_at = time()
     body = await read_body(
         call.receive, call.headers, max_bytes=server.max_body_mb * 2**20, seconds=server.body_timeout
     )
     call.watch.start()
-    return Incoming(call.request_id, call.headers, body, received_at, tenant, call.query)
+    # It has come when it is whole: one that is sent slowly would count in a minute, or a day, that is over.
+    return Incoming(call.request_id, call.headers, body, time(), tenant, call.query)
 
 
 def otherwise(managed: Mapping[str, Handler]) -> Handler:
@@ -236,7 +236,7 @@ async def _admitted(
     that is larger than a managed one may be; anything else goes on as it comes. Returns the headers of the room that is
     left, and the body."""
     if body is None or isinstance(body, bytes) or not services.limiter.is_limited(passage.scope):
-        return await limits.admit_other(services, passage, body if isinstance(body, bytes) else b""), body
+        return await limits.admit_other(services, passage, body if isinstance(body, bytes) else None), body
     most, pieces, size, begins = services.config.server.max_body_mb * 2**20, list[bytes](), 0, b""
     async for piece in body:
         pieces.append(piece)

@@ -82,19 +82,24 @@ class AdminAuthenticator:
         # Before any token is looked at: a page of another site that was given it, or guesses, is refused as one.
         if not is_listed(headers, self._origins):
             self.refuse_others(headers)
-        given = _bearer(headers)
-        if _is_one_of(given, self._token):
-            return ADMIN
-        if (own := self._of_key(given)) is not None:
-            return own
-        visitor = next(filter(None, map(self._visitor, _cookies(headers))), None)
+        visitor, is_by_cookie = self._known(headers)
         if visitor is None:
-            if given:
+            if _bearer(headers):
                 await self._note_guess(client)
             raise Unauthorized("The admin API needs the token of admin.token: Authorization: Bearer <token>.")
-        if method not in _SAFE:
+        if is_by_cookie and method not in _SAFE:
             _refuse_forged(headers)
         return visitor
+
+    async def refuse_ended(self, visitor: Visitor, headers: Headers) -> None:
+        """Raises Unauthorized once what a visitor was admitted with holds no more: its key is revoked, its cookie over
+        or ended."""
+        if self._token is None:
+            return
+        await self._logouts.refresh()
+        known, _ = self._known(headers)
+        if known is None or known.tenant != visitor.tenant:
+            raise Unauthorized("What this was asked with holds no more.")
 
     async def admit_metrics(self, headers: Headers, client: str = "") -> None:
         """Authenticates a scrape. Raises Unauthorized, or TooMany for an address that guesses."""
@@ -135,6 +140,15 @@ class AdminAuthenticator:
         site = wire_headers.get(headers, "sec-fetch-site")
         if site not in (None, "none", "same-origin") or (site is None and _is_other(headers)):
             raise Forbidden("The admin API does not answer to other sites.")
+
+    def _known(self, headers: Headers) -> tuple[Visitor | None, bool]:
+        """Returns who makes a request, None if nobody knows, and whether a cookie says so."""
+        given = _bearer(headers)
+        if self._token is not None and _is_one_of(given, self._token):
+            return ADMIN, False
+        if (own := self._of_key(given)) is not None:
+            return own, False
+        return next(filter(None, map(self._visitor, _cookies(headers))), None), True
 
     def _admit_private(self, headers: Headers) -> None:
         if not self._is_private:

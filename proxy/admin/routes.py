@@ -4,8 +4,9 @@ A route needs authentication unless its entry says that it does not. A key of th
 opens to keys, of what is its own.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import groupby
 from operator import attrgetter
 from typing import Any, TypeVar
@@ -34,7 +35,7 @@ from proxy.admin.parts import Admin
 from proxy.errors import Forbidden, MethodNotAllowed
 from proxy.http.exchange import Call
 from proxy.storage.pending import tenant_of
-from proxy.types import Answer
+from proxy.types import Answer, StreamedBody
 
 A = TypeVar("A", bound=Any)
 
@@ -66,7 +67,26 @@ class Route:
         asked = await decoded(call, admin.services, self.asked)
         if visitor.key is not None:
             asked = narrowed(asked, visitor)
-        await call.answer(await self.handler(call, admin, asked))
+        answer = await self.handler(call, admin, asked)
+        if self.is_guarded and not isinstance(answer.body, bytes):
+            answer = replace(answer, body=_Held(answer.body, partial(admin.auth.refuse_ended, visitor, call.headers)))
+        await call.answer(answer)
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """A stream that breaks off once its visitor would not be admitted any more."""
+
+    body: StreamedBody
+    refuse_ended: Callable[[], Awaitable[None]]
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for chunk in self.body:
+            await self.refuse_ended()
+            yield chunk
+
+    async def aclose(self) -> None:
+        await self.body.aclose()
 
 
 def narrowed(asked: A, visitor: Visitor) -> A:

@@ -89,6 +89,10 @@ class Limiter:
         """True if the scope is under a limit."""
         return bool(self.is_on and self._owners(scope))
 
+    def counts_dollars(self, scope: Scope) -> bool:
+        """True if the scope is under a budget in dollars."""
+        return any(owner.limits.has_dollars for owner in self._owners(scope))
+
     async def admit(self, scope: Scope, use: Use) -> Headers:
         """Counts a request and returns the headers of its answer: the room that is left. Raises TooMany or
         OutOfQuota, and counts it for nobody then."""
@@ -163,7 +167,8 @@ class Limiter:
             known = _Known(Spent(), today, float("-inf"), asyncio.Lock())
             self._known.put(owner.name, known)
         async with known.lock:
-            if known.read_at < now - READ or known.day != today:
+            # A clock that was put back has read in what is the future now.
+            if not now - READ <= known.read_at <= now + READ or known.day != today:
                 began = self._clock()
                 try:
                     known.spent = await within(DEADLINE, self._read(owner, today, first))

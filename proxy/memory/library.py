@@ -45,7 +45,7 @@ class Held:
 class Library:
     """The cache of scopes over the stores of facts, turns, states and wipes."""
 
-    def __init__(  # noqa: PLR0913 (built in one place, services.py)
+    def __init__(  # noqa: PLR0913 (built in one place, `proxy/services`)
         self,
         facts: FactStore,
         archive: Archive,

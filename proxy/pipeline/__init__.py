@@ -1,5 +1,5 @@
 """The way of a request, from bytes to answer, and the record of its outcome. Here are the services that handle
-requests, built once for a process (`proxy/services.py` composes them), and the context of one request.
+requests, built once for a process (`proxy/services/` composes them), and the context of one request.
 
 chat.py         the way itself, from bytes to answer, a stage a line (start reading here)
 identifying.py  for it: the identity of a request, and the history that its client left out
@@ -63,7 +63,7 @@ from proxy.pipeline.own_requests import Verifier
 from proxy.pipeline.record import Recorder
 from proxy.pipeline.rollout import Rollout
 from proxy.pipeline.unmanaged import Unmanaged
-from proxy.protocol.chat import Chains
+from proxy.protocol.chains import Chains
 from proxy.reuse.intent import Intent
 from proxy.reuse.judging import Judging
 from proxy.storage.opening import Storage

@@ -36,6 +36,7 @@ from proxy.protocol.request import parse
 from proxy.replay.reading import Logged, answered, in_order
 from proxy.replay.report import Costs, PrefixCache, Prompt, Replayed, Report, Weights, sliding, total
 from proxy.services import compose
+from proxy.services.opened import Opened
 from proxy.storage.opening import open_storage
 from proxy.storage.shared.local import local_state
 from proxy.tasks import Tasks
@@ -170,9 +171,8 @@ class LogUpstream(Upstream):
 async def replaying(config: Config, resources: Resources) -> AsyncIterator["Replay"]:
     """A replay with storage of its own, empty. `resources` stay open."""
     tasks, kept = Tasks(), dict[str, Exchange]()
-    services = compose(
-        config,
-        upstreams=[LogUpstream(each) for each in config.upstreams],
+    opened = Opened(
+        config=config,
         storage=await open_storage(config, Tasks()),  # its writer waits for more to write: it is flushed, not drained
         shared=local_state(),
         counter=resources.counter,
@@ -180,6 +180,10 @@ async def replaying(config: Config, resources: Resources) -> AsyncIterator["Repl
         executor=resources.executor,
         tasks=tasks,
         metrics=Metrics(),
+    )
+    services = compose(
+        opened,
+        [LogUpstream(each) for each in config.upstreams],
         keep=lambda exchange, _answers: kept.update({exchange.incoming.request_id: exchange}),
         patience=PATIENCE,
     )

@@ -64,7 +64,7 @@ class Found:
 class Intent:
     """Reuse by intent, with what it needs: vectors, entries, answers, and what it has served lately."""
 
-    def __init__(  # noqa: PLR0913 (built in one place, services.py)
+    def __init__(  # noqa: PLR0913 (built in one place, `proxy/services`)
         self,
         config: IntentReuse,
         *,

@@ -250,6 +250,37 @@ def test_a_key_is_created_told_once_used_and_revoked_with_its_cookie(team: Team)
     assert team.proxy.http.delete(f"{API}/keys/{made['id']}", headers=ADMIN).status_code == 404
 
 
+@pytest.mark.parametrize(
+    "by",
+    [
+        "key",
+        "cookie that is ended",
+        pytest.param("cookie of a key", marks=pytest.mark.long),
+        pytest.param("cookie of the administrator", marks=pytest.mark.long),
+    ],
+)
+def test_a_stream_ends_with_what_has_opened_it(by: str, team: Team) -> None:
+    """Its next event is for nobody: whoever took a key, or a cookie, would read on for as long as he liked."""
+    made = created(team, name=f"streams-{by.replace(' ', '-')}")
+    scope, http = f"{made['tenant']}/", team.proxy.http
+    token = TOKEN if "admin" in by else made["key"]
+    headers = {"authorization": f"Bearer {token}"} if by == "key" else logged_in(team, token)
+    with http.stream("GET", f"{API}/live", headers=headers) as stream:
+        lines = stream.iter_lines()
+        assert any(line.startswith("event: totals") for line in lines)
+        team.proxy.wrote(scope, request_id="req_while_it_holds")
+        assert any("req_while_it_holds" in line for line in lines)
+        if by in ("key", "cookie of a key"):
+            assert http.delete(f"{API}/keys/{made['id']}", headers=ADMIN).status_code == 204
+        else:
+            assert (
+                http.post(f"{API}/logout", headers={**headers, "content-type": "application/json"}).status_code == 204
+            )
+        team.proxy.wrote(scope, request_id="req_of_its_successor")
+        with pytest.raises(httpx.RemoteProtocolError):
+            assert not any("req_of_its_successor" in line for line in lines)
+
+
 def test_the_list_tells_names_teams_and_what_each_has_spent_today(team: Team) -> None:
     found = listed(team)
     assert (found["ana"]["team"], found["ana"]["source"]) == ("design", "configured")

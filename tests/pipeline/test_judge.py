@@ -28,6 +28,7 @@ from proxy.pipeline import Services
 from proxy.pipeline.own_requests import HEADERS
 from proxy.reuse.judging import MOST_ANSWER
 from proxy.services import compose
+from proxy.services.opened import Opened
 from proxy.storage.opening import open_storage
 from proxy.storage.shared.local import local_state
 from proxy.tasks import Tasks
@@ -122,9 +123,8 @@ def configured(upstream: Upstream, judge: JudgeUpstream, **limits: Any) -> Confi
 async def judged(upstream: Upstream, judge: JudgeUpstream, **limits: Any) -> AsyncIterator[Services]:
     """Everything behind the edge, with a judge, once reuse by intent is ready."""
     settings, tasks, metrics, shared = configured(upstream, judge, **limits), Tasks(), Metrics(), local_state()
-    services = compose(
-        settings,
-        upstreams=[Client(each, shared.breakers) for each in settings.upstreams],
+    opened = Opened(
+        config=settings,
         storage=await open_storage(settings, tasks, writing=AT_ONCE),
         shared=shared,
         counter=counter(),
@@ -133,6 +133,7 @@ async def judged(upstream: Upstream, judge: JudgeUpstream, **limits: Any) -> Asy
         tasks=tasks,
         metrics=metrics,
     )
+    services = compose(opened, [Client(each, shared.breakers) for each in settings.upstreams])
     services.intent.start(tasks)
     await tasks.drain(60)
     try:
