@@ -198,7 +198,8 @@ class Read:
     def _is_instruction(self) -> bool:
         if self.guess.about != _INSTRUCTION or self._shows("remember") or self._attribute is not None:
             return False
-        return claim(self.clause.text).tense != "past"  # nobody orders what was
+        # Nobody orders what was; "respondé" is written like a past.
+        return self.said.orders or self.said.aspects != frozenset() or claim(self.clause.text).tense != "past"
 
     @cached_property
     def _orders(self) -> bool:

@@ -60,7 +60,7 @@ def test_a_memory_ends_where_the_user_goes_on_in_the_present() -> None:
 
 
 @pytest.mark.parametrize(
-    "said", ["mi hermano tocaba la trompeta", "vivian arriba de una panaderia", "crujía la escalera"]
+    "said", ["mi hermano tocaba la trompeta", "tenian una panaderia", "crujía la escalera"]
 )
 def test_the_spanish_imperfect_is_known_with_and_without_accents(said: str) -> None:
     assert is_imperfect(said)
