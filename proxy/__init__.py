@@ -28,7 +28,7 @@ One capability, one room. Imports go down this list, never up:
     tokens.py     token counts of messages
     protocol/     JSON and SSE to types and back, and the demands of each upstream
     embedding/    texts to vectors: the built-in model, another one, or a server
-    tasks.py      background tasks, deadlines with a fallback, work in threads
+    tasks/        background tasks, deadlines with a fallback, work in threads
     config/       settings and profiles                             errors.py  errors in OpenAI's shape
     types/        values that cross from one room into another, frozen
     language/     languages: normal forms of text, word tables as data files, detection

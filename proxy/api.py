@@ -141,12 +141,12 @@ async def incoming_of(call: Call, services: Services) -> Incoming:
     tenant = services.authenticator.tenant(call.headers)
     refuse_coding(call.headers)
     server = services.config.server
-    received_at = time()
     body = await read_body(
         call.receive, call.headers, max_bytes=server.max_body_mb * 2**20, seconds=server.body_timeout
     )
     call.watch.start()
-    return Incoming(call.request_id, call.headers, body, received_at, tenant, call.query)
+    # It has come when it is whole: one that is sent slowly would count in a minute, or a day, that is over.
+    return Incoming(call.request_id, call.headers, body, time(), tenant, call.query)
 
 
 def otherwise(managed: Mapping[str, Handler]) -> Handler:

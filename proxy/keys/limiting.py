@@ -163,7 +163,8 @@ class Limiter:
             known = _Known(Spent(), today, float("-inf"), asyncio.Lock())
             self._known.put(owner.name, known)
         async with known.lock:
-            if known.read_at < now - READ or known.day != today:
+            # A clock that was put back has read in what is the future now.
+            if not now - READ <= known.read_at <= now + READ or known.day != today:
                 began = self._clock()
                 try:
                     known.spent = await within(DEADLINE, self._read(owner, today, first))

@@ -7,7 +7,8 @@ many at once no two take the same room. Hence
 
     spent <= limit + what admitted requests cost beyond their estimates
 
-and within any minute never more requests than the limit.
+and within any minute never more requests than the limit. Where the clock was put back, what was counted by the old one
+counts no more: else nobody could ask until the new one has come as far.
 """
 
 from dataclasses import dataclass
@@ -101,7 +102,7 @@ def decide(limits: Limits, counted: Counted, spent: Spent, use: Use) -> Refusal 
 
 def standing(limits: Limits, counted: Counted, now: float) -> Standing:
     """Returns the room that is left."""
-    last = max((second for second, *_ in counted.seconds), default=int(now) - WINDOW)
+    last = max((second for second, *_ in _recent(counted, now)), default=int(now) - WINDOW)
     return Standing(
         limits,
         round(sum(_amounts(counted, "requests", now))),
@@ -113,7 +114,13 @@ def standing(limits: Limits, counted: Counted, now: float) -> Standing:
 def _amounts(counted: Counted, unit: Unit, now: float) -> list[float]:
     """Returns what each second has that still counts."""
     at = 1 if unit == "requests" else 2
-    return [each[at] for each in counted.seconds if each[0] > int(now) - WINDOW]
+    return [each[at] for each in _recent(counted, now)]
+
+
+def _recent(counted: Counted, now: float) -> list[tuple[int, int, int]]:
+    """Returns the seconds that still count, oldest first. Clocks of several machines may differ by less than a
+    minute."""
+    return sorted(each for each in counted.seconds if -WINDOW < each[0] - int(now) < WINDOW)
 
 
 def _wait(counted: Counted, unit: Unit, limit: float, use: Use) -> float:
@@ -121,9 +128,7 @@ def _wait(counted: Counted, unit: Unit, limit: float, use: Use) -> float:
     than there is."""
     at = 1 if unit == "requests" else 2
     left = sum(_amounts(counted, unit, use.at)) - limit
-    for each in sorted(counted.seconds):
-        if each[0] <= int(use.at) - WINDOW:
-            continue
+    for each in _recent(counted, use.at):
         left -= each[at]
         if left <= 0:
             return max(1.0, each[0] + WINDOW - use.at)

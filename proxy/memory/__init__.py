@@ -67,6 +67,7 @@ Recall:
     turn_index.py     the search index of a scope
     packing.py        its messages, packed: in memory, and as bytes
     postings.py       its posting lists, the same
+    passage_vectors.py  its vectors, the same
     recall.py         ranking of its messages for the question
     selecting.py      the gate of recall, and the best excerpts within a budget
     list_references.py  references to an item of a list that the assistant gave

@@ -1,14 +1,20 @@
-"""The posting lists of a search index, by term: in memory, and as bytes."""
+"""The posting lists of a search index, by term: in memory, and as bytes. A posting is the number of a passage and the
+frequency of the term in it."""
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Generator
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 
 import numpy as np
 
+from proxy.memory.view import Floats, Ints
+
 TERMS_AT_ONCE = 4_000  # of a step
+_FREQUENCY_BITS = 8  # of a posting; the others number the passage
+_MOST_FREQUENT = (1 << _FREQUENCY_BITS) - 1
+_TERM_BYTES = 200  # of a term's objects: the word, its entry, its list
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,9 +28,10 @@ class PackedPostings:
 
 class Postings:
     """The posting lists of an index, by term. Packed ones become arrays when they are used; until then a number of 64
-    bits stands for a term, which two of them share once in some billion indexes."""
+    bits stands for a term, which two of them share once in some billion indexes. `entries`: in the packed lists."""
 
-    def __init__(self, packed: PackedPostings | None = None) -> None:
+    def __init__(self, packed: PackedPostings | None = None, entries: int = 0) -> None:
+        self.entries = entries  # in all lists
         self._made: dict[str, array[int]] = {}
         self._names = memoryview(b"" if packed is None else packed.terms).cast("Q")
         self._entries = memoryview(b"") if packed is None else packed.entries
@@ -36,6 +43,49 @@ class Postings:
 
     def __contains__(self, term: str) -> bool:
         return term in self._made or self._place(term) is not None
+
+    @property
+    def size(self) -> int:
+        """Returns the approximate size in memory, in bytes."""
+        return _TERM_BYTES * len(self) + 4 * self.entries
+
+    def add(self, passage: int, counted: Mapping[str, int]) -> None:
+        """Adds a passage, the last one so far, to the lists of its terms. `counted`: how often each is in it."""
+        for term, times in counted.items():
+            self.of(term).append(passage << _FREQUENCY_BITS | min(times, _MOST_FREQUENT))
+        self.entries += len(counted)
+
+    def remove(self, term: str, passage: int) -> None:
+        """Removes a passage from the list of a term."""
+        posting = self.of(term)
+        at = bisect_left(posting, passage << _FREQUENCY_BITS)
+        stop = bisect_left(posting, (passage + 1) << _FREQUENCY_BITS, at)
+        self.entries -= stop - at
+        del posting[at:stop]
+        self.put(term, posting)
+
+    def frequencies(self, wanted: Sequence[str], passages: Ints) -> Floats:
+        """Returns the frequency of each term (row) in each of these passages (column)."""
+        found = np.zeros((len(wanted), len(passages)), dtype=np.float32)
+        low, high = int(passages.min()), int(passages.max()) + 1
+        # A conversation takes few of a scope's passages, most of them beside each other.
+        near = {row: self._between(term, low, high) for row, term in enumerate(wanted) if term in self}
+        if not near:
+            return found
+        column = np.full(high - low, -1, dtype=np.int64)
+        column[passages - low] = np.arange(len(passages))
+        entries = np.concatenate([np.array(posting, dtype=np.uint32) for posting in near.values()])
+        rows = np.repeat(list(near), [len(posting) for posting in near.values()])
+        columns = column[(entries >> _FREQUENCY_BITS) - low]
+        seen = columns >= 0
+        found[rows[seen], columns[seen]] = (entries & _MOST_FREQUENT)[seen]
+        return found
+
+    def _between(self, term: str, low: int, high: int) -> "array[int]":
+        """Returns the list of a term, of passages from `low` to before `high`."""
+        posting = self.of(term)
+        start = bisect_left(posting, low << _FREQUENCY_BITS)
+        return posting[start : bisect_left(posting, high << _FREQUENCY_BITS, start)]
 
     def of(self, term: str) -> "array[int]":
         """Returns the list of a term, to read and to append to: a new one if it has none."""
@@ -55,8 +105,10 @@ class Postings:
         else:
             self._made.pop(term, None)
 
-    def packing(self, below: int) -> Generator[None, None, PackedPostings]:
-        """Returns all lists with what is `below` in them, as bytes, a step at a time. Between steps lists may grow."""
+    def packing(self, passages: int) -> Generator[None, None, PackedPostings]:
+        """Returns all lists with the first `passages` in them, as bytes, a step at a time. Between steps lists may
+        grow."""
+        below = passages << _FREQUENCY_BITS
         names, lists = list[int](), list[bytes | memoryview]()
         made, places = list(self._made), [at for at in range(len(self._names)) if at not in self._taken]
         for start in range(0, len(places), TERMS_AT_ONCE):

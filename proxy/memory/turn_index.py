@@ -8,22 +8,19 @@ its sibling.
 For one thread at a time: a posting list that is being read cannot grow.
 """
 
-from array import array
-from bisect import bisect_left
 from collections import Counter
 from collections.abc import Collection, Generator, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
-import numpy.typing as npt
 
 from proxy.language.words import terms
 from proxy.memory import packing
 from proxy.memory.cues import asking, concreteness
 from proxy.memory.packing import IndexedMessage, Messages, PackedIndex
+from proxy.memory.passage_vectors import PassageVectors
 from proxy.memory.postings import Postings
 from proxy.memory.view import (
-    FIRST_ROWS,
     Columns,
     Flags,
     Floats,
@@ -33,7 +30,6 @@ from proxy.memory.view import (
     Walked,
     estimate,
     joined,
-    room,
     spans,
     spread,
 )
@@ -44,13 +40,7 @@ PASSAGE_TOKENS = 120  # of a passage, at most
 # on BEAM a vector for every passage finds no more than one for the first two, at three times the embeddings.
 EMBEDDED: Mapping[str, int] = {"user": 8, "assistant": 2}
 
-_FREQUENCY_BITS = 8  # of a posting; the others number the passage
-_MOST_FREQUENT = (1 << _FREQUENCY_BITS) - 1
-_BLOCK_ROWS = 1024  # converted to floats at a time for a product: they stay in a core's cache
-_WIDEST = 127  # of int8
-_TINY = 1e-12
 _MESSAGE_BYTES = 600  # of a message's objects: its entry, its link, its spans
-_TERM_BYTES = 200  # of a term's: the word, its entry, its list
 
 
 _MESSAGE_COLUMNS: Mapping[str, Any] = {
@@ -74,12 +64,10 @@ class TurnIndex:
         self._sessions: dict[str, int] = {}
         self._messages = Messages()
         self._postings = Postings()
-        self._entries = 0  # in all posting lists
         self._text_bytes = 0
         self._by_message = Columns(**_MESSAGE_COLUMNS)
         self._by_passage = Columns(**_PASSAGE_COLUMNS)
-        # To be multiplied by `scale`; rounding changes a cosine by 0.001.
-        self._vectors: npt.NDArray[np.int8] | None = None
+        self._vectors = PassageVectors(self._by_passage)
         self._paths = Paths()
 
     def __len__(self) -> int:
@@ -96,23 +84,18 @@ class TurnIndex:
     def size(self) -> int:
         """Returns the approximate size in memory, in bytes."""
         arrays = self._by_message.nbytes + self._by_passage.nbytes + self._paths.nbytes
-        vectors = 0 if self._vectors is None else self._vectors.nbytes
-        objects = _MESSAGE_BYTES * len(self._numbers) + _TERM_BYTES * len(self._postings) + 4 * self._entries
-        return arrays + vectors + objects + self._text_bytes
+        objects = _MESSAGE_BYTES * len(self._numbers) + self._postings.size
+        return arrays + self._vectors.nbytes + objects + self._text_bytes
 
     def packing(self) -> Generator[None, None, tuple[bytes, float]]:
         """Returns what is in the index now as bytes, for `unpacked`, and the time of its first turn, a step at a time.
         Between steps messages may be added, and none removed."""
         columns = {name: self._by_message[name].tobytes() for name in _MESSAGE_COLUMNS}
         columns |= {name: self._by_passage[name].tobytes() for name in _PASSAGE_COLUMNS}
-        dimensions, rows = 0, b""
-        if self._vectors is not None:
-            has_one = np.flatnonzero(self._by_passage["scale"][: len(self._vectors)])
-            dimensions, rows = self._vectors.shape[1], self._vectors[has_one].tobytes()
-        entries, text_bytes = self._entries, self._text_bytes
-        below = len(self._by_passage) << _FREQUENCY_BITS
+        dimensions, rows = self._vectors.packed()
+        entries, text_bytes, passages = self._postings.entries, self._text_bytes, len(self._by_passage)
         messages = yield from self._messages.packing(self._sessions)
-        postings = yield from self._postings.packing(below)
+        postings = yield from self._postings.packing(passages)
         packed = PackedIndex(
             packing.FORMAT, messages, postings, columns, memoryview(rows), dimensions, entries, text_bytes
         )
@@ -134,18 +117,15 @@ class TurnIndex:
             return None
         index = cls()
         index._messages = Messages(packed.messages)
-        index._postings = Postings(packed.postings)
+        index._postings = Postings(packed.postings, packed.entries)
         index._by_message = Columns.of(packing.columns_of(packed.columns, _MESSAGE_COLUMNS))
         index._by_passage = Columns.of(packing.columns_of(packed.columns, _PASSAGE_COLUMNS))
-        index._entries, index._text_bytes = packed.entries, packed.text_bytes
+        index._text_bytes = packed.text_bytes
         is_here = index._by_message["is_here"].tolist()
         links = packing.links_of(packed.messages)
         index._numbers = {link: number for number, link in enumerate(links) if is_here[number]}
         index._sessions = {name: number for number, name in enumerate(packed.messages.sessions)}
-        if packed.dimensions:
-            index._vectors = np.zeros((len(index._by_passage), packed.dimensions), np.int8)
-            rows = np.frombuffer(packed.vectors, np.int8).reshape(-1, packed.dimensions)
-            index._vectors[np.flatnonzero(index._by_passage["scale"])] = rows
+        index._vectors = PassageVectors(index._by_passage, packed.vectors, packed.dimensions)
         return index
 
     def find(self, link: bytes) -> IndexedMessage | None:
@@ -190,14 +170,14 @@ class TurnIndex:
                 number = self._append(turn, utterance, asks)
             embedded = min(len(self.message(number).spans), EMBEDDED[utterance.role])
             if vectors is not None:
-                self._set_vectors(int(self._by_message["first"][number]), vectors[row : row + embedded])
+                self._vectors.put(int(self._by_message["first"][number]), vectors[row : row + embedded])
             row += embedded
 
     def has_vectors(self, turn: ArchivedTurn) -> bool:
         """Tells whether all messages of a turn that may have a vector have one."""
         numbers = [self._numbers[said.link] for said in turn.utterances if said.link in self._numbers]
         first = self._by_message["first"][np.array(numbers, dtype=np.int64)]
-        return bool((self._by_passage["scale"][first] > 0).all())
+        return bool(self._vectors.has(first).all())
 
     def remove(self, links: Sequence[bytes]) -> None:
         """Removes messages with their text, terms and vectors."""
@@ -209,15 +189,8 @@ class TurnIndex:
             first = int(self._by_message["first"][number])
             for offset, (start, end) in enumerate(message.spans):
                 for term in set(terms(message.text[start:end])):
-                    posting = self._postings.of(term)
-                    at = bisect_left(posting, (first + offset) << _FREQUENCY_BITS)
-                    stop = bisect_left(posting, (first + offset + 1) << _FREQUENCY_BITS, at)
-                    self._entries -= stop - at
-                    del posting[at:stop]
-                    self._postings.put(term, posting)
-            if self._vectors is not None:
-                self._vectors[first : first + len(message.spans)] = 0
-                self._by_passage["scale"][first : first + len(message.spans)] = 0
+                    self._postings.remove(term, first + offset)
+            self._vectors.remove(first, len(message.spans))
             self._messages.remove(number)
             self._by_message["is_here"][number] = False
             self._paths.clear()
@@ -314,51 +287,20 @@ class TurnIndex:
 
     def frequencies(self, wanted: Sequence[str], view: View) -> Floats:
         """Returns the frequency of each term (row) in each passage (column)."""
-        found = np.zeros((len(wanted), len(view.passages)), dtype=np.float32)
-        low, high = int(view.passages.min()), int(view.passages.max()) + 1
-        # A conversation takes few of a scope's passages, most of them beside each other.
-        near = {row: self._between(term, low, high) for row, term in enumerate(wanted) if term in self._postings}
-        if not near:
-            return found
-        column = np.full(high - low, -1, dtype=np.int64)
-        column[view.passages - low] = np.arange(len(view.passages))
-        entries = np.concatenate([np.array(posting, dtype=np.uint32) for posting in near.values()])
-        rows = np.repeat(list(near), [len(posting) for posting in near.values()])
-        columns = column[(entries >> _FREQUENCY_BITS) - low]
-        seen = columns >= 0
-        found[rows[seen], columns[seen]] = (entries & _MOST_FREQUENT)[seen]
-        return found
-
-    def _between(self, term: str, low: int, high: int) -> "array[int]":
-        """Returns the posting list of a term, of passages from `low` to before `high`."""
-        posting = self._postings.of(term)
-        start = bisect_left(posting, low << _FREQUENCY_BITS)
-        return posting[start : bisect_left(posting, high << _FREQUENCY_BITS, start)]
+        return self._postings.frequencies(wanted, view.passages)
 
     def cosines(self, vector: Vector, view: View) -> Floats | None:
         """Returns the cosine of every passage, 0 for one without a vector; None if none has one."""
-        if self._vectors is None or not self.embedded(view).any():
-            return None
-        low, high = int(view.passages.min()), int(view.passages.max()) + 1
-        near = np.zeros(high - low, dtype=np.float32)
-        wide = np.empty((_BLOCK_ROWS, self._vectors.shape[1]), dtype=np.float32)
-        filled = min(high, len(self._vectors))
-        for start in range(low, filled, _BLOCK_ROWS):
-            stop = min(start + _BLOCK_ROWS, filled)
-            block = wide[: stop - start]
-            block[:] = self._vectors[start:stop]
-            np.dot(block, vector, out=near[start - low : stop - low])
-        cosines: Floats = near[view.passages - low] * self._by_passage["scale"][view.passages]
-        return cosines
+        return self._vectors.cosines(vector, view.passages)
 
     def embedded(self, view: View) -> Flags:
         """Returns a flag for each passage that has a vector."""
-        return self._by_passage["scale"][view.passages] > 0
+        return self._vectors.has(view.passages)
 
     def awaited(self, view: View) -> Flags:
         """Returns a flag for each passage of a message that has no vector yet. Passages that never get one, behind the
         first of an embedded message, are not flagged."""
-        return spread(self._by_passage["scale"][view.passages[view.first]] == 0, view)
+        return spread(~self._vectors.has(view.passages[view.first]), view)
 
     def _others(self, own: Ints, session: int) -> tuple[Ints, Flags]:
         sessions = self._by_message["session"]
@@ -376,9 +318,7 @@ class TurnIndex:
         for offset, (start, end) in enumerate(found):
             counted = Counter(terms(utterance.text[start:end]))
             self._by_passage.append(length=counted.total(), scale=0.0)
-            for term, times in counted.items():
-                self._postings.of(term).append((first + offset) << _FREQUENCY_BITS | min(times, _MOST_FREQUENT))
-            self._entries += len(counted)
+            self._postings.add(first + offset, counted)
         self._by_message.append(
             first=first,
             count=len(found),
@@ -399,13 +339,4 @@ class TurnIndex:
     def _check(self, turn: ArchivedTurn, vectors: Vector) -> None:
         if len(vectors) != (wanted := len(self.texts(turn))):
             raise ValueError(f"{len(vectors)} vectors for {wanted} texts")
-        if self._vectors is not None and len(vectors) and vectors.shape[1] != self._vectors.shape[1]:
-            raise ValueError(f"a vector of {vectors.shape[1]} dimensions, not {self._vectors.shape[1]}")
-
-    def _set_vectors(self, first: int, rows: Vector) -> None:
-        if self._vectors is None:
-            self._vectors = np.zeros((FIRST_ROWS, rows.shape[1]), dtype=np.int8)
-        self._vectors = room(self._vectors, len(self._by_passage))
-        scale = np.abs(rows).max(axis=1) / _WIDEST
-        self._vectors[first : first + len(rows)] = np.round(rows / np.maximum(scale, _TINY)[:, np.newaxis])
-        self._by_passage["scale"][first : first + len(rows)] = scale
+        self._vectors.check(vectors)

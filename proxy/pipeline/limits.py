@@ -2,6 +2,8 @@
 goes on. A prompt that turns out to be larger once it is planned is weighed again (a question that no budget can cut, a
 history that the client did not send, a conversation that is not managed); the ledger's row settles it."""
 
+from time import time
+
 from proxy.config import price_for
 from proxy.conversation import names
 from proxy.keys.limiting import Limiter
@@ -81,6 +83,7 @@ async def admit_other(services: Services, passage: Passage, body: bytes) -> Head
     tokens, dollars = await attempts.run(
         "limits", _estimated_other(services, passage, body), fallback=(0, 0.0), deadline=DEADLINE
     )
+    passage.at = time()  # its body may have come slowly
     use = Use(passage.request_id, passage.at, 1, tokens, dollars)
     return await attempts.run("limits", limiter.admit(passage.scope, use), fallback=nothing, deadline=DEADLINE)
 

@@ -178,6 +178,22 @@ async def test_a_request_that_has_passed_is_not_refused_by_its_rate_once_more() 
         await house.ask(tokens=10)
 
 
+async def test_a_clock_that_is_put_back_neither_stops_anybody_nor_lets_everybody_through() -> None:
+    house = House(keys={"requests_per_minute": 2, "dollars_per_day": 1.0})
+    for _ in range(2):
+        house.end(await house.ask(dollars=0.2), dollars=0.2)
+    house.clock.now -= 3_600
+    for _ in range(2):
+        house.end(await house.ask(dollars=0.25), dollars=0.25)
+        house.clock.now += READ + 2 * LAG  # it is looked at once more
+    with pytest.raises(TooMany, match="on requests per min"):
+        await house.ask(dollars=0.1)
+    house.clock.now += 61
+    with pytest.raises(OutOfQuota, match=r"of which \$0\.9000 is used"):
+        await house.ask(dollars=0.25)
+    house.end(await house.ask(dollars=0.1), dollars=0.1)
+
+
 async def test_of_a_hundred_at_once_no_two_take_the_same_room() -> None:
     house = House(keys={"dollars_per_day": 1.0})
     found = await asyncio.gather(*(house.ask(dollars=0.1) for _ in range(100)), return_exceptions=True)

@@ -40,6 +40,10 @@ def spent(**day: Any) -> Spent:
         (RPM, counted((30, 2, 0), (0, 2, 0)), spent(), asking(), ("requests", "minute", 3, 1, 31)),
         (RPM, counted((60, 3, 0), (0, 1, 0)), spent(), asking(), ("requests", "minute", 3, 1, 1)),
         (RPM, counted((61, 3, 0), (0, 1, 0)), spent(), asking(), None),
+        # Another machine's clock is a little ahead; this one's was put back by an hour.
+        (RPM, counted((0, 1, 0), (-30, 3, 0)), spent(), asking(), ("requests", "minute", 3, 1, 61)),
+        (RPM, counted((0, 1, 0), (-3_600, 3, 0)), spent(), asking(), None),
+        (RPM, counted((0, 4, 0), (-3_600, 3, 0)), spent(), asking(), ("requests", "minute", 3, 1, 61)),
         (TPM, counted((0, 9, 1_000)), spent(), asking(), None),
         (TPM, counted((20, 1, 500), (0, 1, 600)), spent(), asking(600), ("tokens", "minute", 500, 600, 41)),
         (TPM, counted((0, 1, 1_500)), spent(), asking(1_500), ("tokens", "minute", 0, 1_500, 61)),

@@ -3,6 +3,7 @@
 from array import array
 from collections.abc import Generator
 
+import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,8 +20,8 @@ def made(entries: dict[str, list[int]]) -> Postings:
     return found
 
 
-def packed(postings: Postings, below: int = 2**32) -> PackedPostings:
-    return finished(postings.packing(below))
+def packed(postings: Postings, passages: int = 2**24) -> PackedPostings:
+    return finished(postings.packing(passages))
 
 
 def finished(steps: Generator[None, None, PackedPostings]) -> PackedPostings:
@@ -53,10 +54,37 @@ def test_what_is_unpacked_is_what_was_packed_however_much_of_it_was_used(
 
 
 def test_what_comes_while_it_is_packed_is_left_out() -> None:
-    postings = Postings(packed(made({"boat": [1, 2], "5433": [2]})))
-    steps = postings.packing(3)
+    postings = Postings(packed(filled({"boat": 1, "5433": 2}, {"boat": 1})))
+    steps = postings.packing(2)
     next(steps)
-    postings.of("boat").append(7)
-    postings.of("new").append(8)
+    postings.add(2, {"boat": 3, "new": 1})
     again = Postings(finished(steps))
-    assert held(again) == {"boat": [1, 2], "5433": [2]}
+    assert frequencies(again, "boat", "5433") == [[1, 1], [2, 0]]
+    assert "new" not in again
+
+
+def filled(*passages: dict[str, int]) -> Postings:
+    """The lists of passages, each given by the frequencies of its terms."""
+    postings = Postings()
+    for number, counted in enumerate(passages):
+        postings.add(number, counted)
+    return postings
+
+
+def frequencies(postings: Postings, *terms: str, passages: tuple[int, ...] = (0, 1)) -> list[list[float]]:
+    found: list[list[float]] = postings.frequencies(terms, np.array(passages)).tolist()
+    return found
+
+
+def test_a_term_is_as_frequent_as_it_was_counted_in_the_passages_that_are_asked_for() -> None:
+    postings = filled({"boat": 2}, {"boat": 1, "5433": 1}, {"5433": 1_000})
+    assert frequencies(postings, "boat", "5433", "new", passages=(2, 0)) == [[0, 2], [255, 0], [0, 0]]
+    assert postings.entries == 4
+
+
+def test_a_passage_that_is_removed_is_in_no_list() -> None:
+    postings = filled({"boat": 2}, {"boat": 1, "5433": 1})
+    for term in ("boat", "5433", "new"):
+        postings.remove(term, 1)
+    assert frequencies(postings, "boat") == [[2, 0]]
+    assert ("5433" in postings, postings.entries) == (False, 1)

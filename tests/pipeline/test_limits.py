@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from time import time
 from typing import Any
 
 import httpx
@@ -281,3 +282,23 @@ def test_an_image_is_counted_as_an_image_and_not_as_the_text_that_it_is_written_
     with before(careless, tokens_per_minute=5_000) as http:
         answer = http.post("/v1/chat/completions", json=body, headers={"x-olvido-mode": "off"})
         assert answer.status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/completions"])
+def test_a_request_that_is_sent_slowly_has_come_when_it_is_whole(careless: Careless, path: str) -> None:
+    """What is held back for a minute would count in the minute before, and what is until midnight in another day."""
+    body = json.dumps(CHAT if "chat" in path else TEXT).encode()
+    half: list[float] = []
+
+    def slowly() -> Iterator[bytes]:
+        yield body[:9]
+        assert http.get("/healthz").status_code == 200  # it has begun to read by the time of this answer
+        half.append(time())
+        yield body[9:]
+
+    with before(careless, requests_per_minute=9) as http:
+        answer = http.post(path, content=slowly(), headers={"content-type": "application/json"})
+        assert answer.status_code == 200
+        told = f"/admin/api/requests/{answer.headers['x-olvido-request']}"
+        eventually(lambda: http.get(told).status_code == 200)
+        assert http.get(told).json()["request"]["at"] >= half[0]

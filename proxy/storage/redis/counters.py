@@ -9,7 +9,8 @@ from proxy.storage.shared.counters import ENDED, KEPT, LEASE, SqliteCounters
 from proxy.types.keys import Counted, Use
 
 # Counts a use, and what a request is found to use beyond it. ARGV: second, since, id, requests, tokens, dollars, until,
-# now; seconds that a count by the second is kept, ms of all. A request under way is `tokens|dollars|until|ended at`.
+# now; seconds that a count by the second is kept, ms of all, seconds that what has ended is. A request under way is
+# `tokens|dollars|until|ended at`.
 _ADD = """
 local second, since, now = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[8])
 local known = redis.call('HKEYS', KEYS[1])
@@ -33,7 +34,7 @@ for at = 1, #under_way, 2 do
   local its, cost, till, ended = string.match(under_way[at + 1], '([^|]*)|([^|]*)|([^|]*)|([^|]*)')
   if tonumber(till) <= now then
     redis.call('HDEL', KEYS[2], under_way[at])
-  elseif ended == '0' or tonumber(ended) > since then
+  elseif ended == '0' or (tonumber(ended) > since and tonumber(ended) <= now + tonumber(ARGV[11])) then
     tokens, dollars = tokens + tonumber(its), dollars + tonumber(cost)
   end
 end
@@ -72,7 +73,7 @@ class RedisCounters:
     async def add(self, owner: str, use: Use, since: float) -> Counted:
         told = (
             *(int(use.at), repr(since), use.id, use.requests, use.tokens, repr(use.dollars)),
-            *(repr(use.at + LEASE), repr(use.at), KEPT, round(LEASE * 1_000)),
+            *(repr(use.at + LEASE), repr(use.at), KEPT, round(LEASE * 1_000), repr(ENDED)),
         )
         try:
             return _counted(await self._connection.ask(_PART, "EVALSHA", self._add.sha, 2, *self._keys(owner), *told))

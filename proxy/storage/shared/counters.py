@@ -54,7 +54,7 @@ _ADD = (
 _RATES = "SELECT second, requests, tokens FROM rates WHERE owner = :owner ORDER BY second"
 _UNDER_WAY = """
     SELECT coalesce(sum(tokens), 0), coalesce(sum(dollars), 0.0) FROM under_way
-    WHERE owner = :owner AND (ended_at = 0 OR ended_at > :since)
+    WHERE owner = :owner AND (ended_at = 0 OR (ended_at > :since AND ended_at <= :at + :ended))
 """
 _SETTLE = (
     "UPDATE rates SET tokens = tokens + :more WHERE owner = :owner AND second = :second",
@@ -82,7 +82,7 @@ class SqliteCounters:
         self._thread = None if folder is None else ThreadPoolExecutor(1, thread_name_prefix="limits")
 
     async def add(self, owner: str, use: Use, since: float) -> Counted:
-        values = {**_values(owner, use), "until": use.at + LEASE, "since": since}
+        values = {**_values(owner, use), "until": use.at + LEASE, "since": since, "ended": ENDED}
 
         def work(connection: sqlite3.Connection) -> Counted:
             for statement in (*_FORGET, *_ADD):
