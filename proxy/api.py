@@ -236,7 +236,7 @@ async def _admitted(
     that is larger than a managed one may be; anything else goes on as it comes. Returns the headers of the room that is
     left, and the body."""
     if body is None or isinstance(body, bytes) or not services.limiter.is_limited(passage.scope):
-        return await limits.admit_other(services, passage, body if isinstance(body, bytes) else b""), body
+        return await limits.admit_other(services, passage, body if isinstance(body, bytes) else None), body
     most, pieces, size, begins = services.config.server.max_body_mb * 2**20, list[bytes](), 0, b""
     async for piece in body:
         pieces.append(piece)

@@ -7,7 +7,8 @@
     │   ├── Unauthorized           401  …/invalid_api_key
     │   ├── Forbidden              403  …/forbidden
     │   │   ├── ForeignHost        403  …/foreign_host
-    │   │   └── ForeignOrigin      403  …/foreign_origin
+    │   │   ├── ForeignOrigin      403  …/foreign_origin
+    │   │   └── UnknownPrice       403  …/price_unknown
     │   ├── UnknownModel           404  …/model_not_found
     │   ├── UnknownRoute           404  …/unknown_url
     │   ├── UnknownResponse        404  …/previous_response_not_found
@@ -96,6 +97,12 @@ class Forbidden(BadRequest):
 
     status = 403
     code = "forbidden"
+
+
+class UnknownPrice(Forbidden):
+    """A budget in dollars could not be kept: nobody knows what the model costs."""
+
+    code = "price_unknown"
 
 
 class ForeignHost(Forbidden):

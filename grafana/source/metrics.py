@@ -4,8 +4,9 @@ from collections.abc import Iterator
 
 from prometheus_client import CollectorRegistry, ProcessCollector
 
-from proxy.observe.catalogue import Catalogue, Entry
+from proxy.observe.catalogue import Catalogue
 from proxy.observe.labels import MODEL, UPSTREAM, Values
+from proxy.observe.register import Entry
 
 _HEAD = f"""# Metrics
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from proxy.config.model import Config
 from proxy.config.source import Problem, Where
+from proxy.config.upstreams import table
 from proxy.types.keys import Limits
 
 APART = (
@@ -13,10 +14,16 @@ APART = (
     "budgets of a day and a month do already"
 )
 
+UNPRICED = (
+    "has no price, and none is known of its models: under a budget in dollars they are refused (`limits.unpriced: "
+    "refuse`). Zeros if it costs nothing; or `limits.unpriced: free`"
+)
+
 
 def cautions(config: Config) -> list[Problem]:
     """Returns what should be known of a configuration that is right, each with the place of the setting."""
-    return [Problem(where, APART) for where in _rates_apart(config)]
+    apart = [Problem(where, APART) for where in _rates_apart(config)]
+    return [*apart, *(Problem(where, UNPRICED) for where in _unpriced(config))]
 
 
 def counts_rates_apart(config: Config, limits: Limits) -> bool:
@@ -24,12 +31,27 @@ def counts_rates_apart(config: Config, limits: Limits) -> bool:
     return config.storage.kind == "postgres" and config.shared is None and limits.has_rates
 
 
-def _rates_apart(config: Config) -> Iterator[Where]:
+def _unpriced(config: Config) -> Iterator[Where]:
+    has_dollars = any(limits.has_dollars for _, limits in _limits(config))
+    if not has_dollars or config.limits.unpriced == "free":
+        return
+    for at, upstream in enumerate(config.upstreams):
+        has_list = any(upstream.dialect in row.dialects for row in table().prices)
+        if not (upstream.price or upstream.prices or has_list):
+            yield "upstreams", at, "price"
+
+
+def _limits(config: Config) -> list[tuple[Where, Limits]]:
+    """Returns all limits of a configuration, by their places."""
     places: list[tuple[Where, Limits]] = [
         (("limits", "keys"), config.limits.keys.limits()),
         (("limits", "users"), config.limits.users.limits()),
         *((("auth", "keys", at, "limits"), key.limits.limits()) for at, key in enumerate(config.auth.keys)),
     ]
-    for where, limits in places:
+    return places
+
+
+def _rates_apart(config: Config) -> Iterator[Where]:
+    for where, limits in _limits(config):
         if counts_rates_apart(config, limits):
             yield from ((*where, f"{unit}_per_{per}") for unit, per, _ in limits.items() if per == "minute")

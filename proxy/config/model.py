@@ -91,6 +91,11 @@ class DefaultLimits(Section):
 
     keys: LimitSettings = setting(LimitSettings(), "Of each key.")
     users: LimitSettings = setting(LimitSettings(), "Of each end user that a key names.")
+    unpriced: Literal["refuse", "free"] = setting(
+        "refuse",
+        "A model whose price is not known, asked for under a budget in dollars. `refuse`: a 403 that says so. `free`: "
+        "it passes, and is taken to cost nothing.",
+    )
 
 
 class Auth(Section):

@@ -19,9 +19,8 @@ import msgspec
 
 from proxy.config import Upstream as UpstreamConfig
 from proxy.protocol import apis
-from proxy.protocol.chat import INSTRUCTIONS
 from proxy.protocol.dialects import DIALECTS, violations
-from proxy.protocol.message import instruction, prefixed, suffixed
+from proxy.protocol.message import INSTRUCTIONS, instruction, prefixed, suffixed
 from proxy.protocol.request import with_changes
 from proxy.types import ChatRequest, Fates, Message, Plan, Prompt, PromptTokens
 

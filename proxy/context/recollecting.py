@@ -3,7 +3,7 @@
 `recollect` is called while the shelf's lock is held. Excerpts are searched for only once a draft has room for them.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache, partial
 
@@ -53,6 +53,19 @@ def recollect(context: PlanContext, case: Case, so_far: Progress, shelf: Shelf) 
     memory = replace(memory, relevant=told or relevant)
     if (listed := by_item(memory, asked, context, case, so_far, shelf)) is not None:
         return listed
+    return _with_past(memory, asked, answers, context, case, so_far, shelf)
+
+
+def _with_past(
+    memory: Memory,
+    asked: str,
+    answers: Sequence[Fact],
+    context: PlanContext,
+    case: Case,
+    so_far: Progress,
+    shelf: Shelf,
+) -> Memory:
+    """Returns the memory with as much of the past as the question calls for, what `answers` it already included."""
     held = _first_held(case, so_far, context.limit)
     others = context.session if context.is_private and cues(asked).before else None
     if held <= so_far.preamble and others is None:

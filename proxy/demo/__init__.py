@@ -6,7 +6,9 @@
     index.py   waits until a proxy has learnt what it was told
     cluster.py plays it through several proxies over one PostgreSQL and one Redis
     desk.py    plays an agent that keeps its own memory, three times; agent.py: its model
-    app.py     the upstream: an answer as a `chat.completion` object and as its chunks; tokens, the prefix cache
+    app.py     the upstream, as an application
+    forms.py   for it: an answer as a `chat.completion` object and as its chunks
+    counting.py  for it: tokens of prompts and answers; prompt_cache.py: which of them are cached
     script.py  the answers of its model; phrases.yaml: what it says
     remembering.py  the answers of a second model, which helps memory
     helped.py  plays two conversations that it reads, and tells what came of them

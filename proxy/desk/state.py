@@ -12,11 +12,11 @@ from hashlib import blake2b
 
 import msgspec
 
-from proxy.protocol.chat import LINK_BYTES, links_after
+from proxy.protocol.chains import LINK_BYTES, links_after
 from proxy.protocol.dialects import GENERIC, violations
-from proxy.protocol.message import message_of
-from proxy.protocol.messages.blocks import in_span
-from proxy.types import Message
+from proxy.protocol.message import bare, message_of
+from proxy.protocol.spliced import in_span
+from proxy.types import ApiName, Message
 from proxy.types.desk import (
     Applied,
     Board,
@@ -53,6 +53,14 @@ class HiddenExchange:
     keys: tuple[bytes, ...]  # by which their tokens are remembered
     instead: Message | None
     after: tuple[Message, ...]
+    api: ApiName = "chat"  # of their bytes
+
+    def within(self, api: ApiName) -> "HiddenExchange":
+        """Returns the exchange for a request in an API: in the bytes of that alone."""
+        if self.api in ("chat", api):
+            return self
+        before = tuple([bare(said) for said in self.before])
+        return replace(self, before=before, instead=self.instead and bare(self.instead), api="chat")
 
 
 @dataclass(frozen=True)
@@ -222,7 +230,7 @@ class _Fold:
             return
         links = links_after(hidden.link, before)
         keys = tuple(map(key_of, links, before))
-        exchange = HiddenExchange(at, hidden.answer, hidden.calls, before, links, keys, instead, after_)
+        exchange = HiddenExchange(at, hidden.answer, hidden.calls, before, links, keys, instead, after_, hidden.api)
         if not _is_sound(exchange):
             return  # a part of it is gone
         self.hidden[hidden.link] = (*self.hidden.get(hidden.link, ()), exchange)

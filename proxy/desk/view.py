@@ -11,21 +11,24 @@ from typing import TypeAlias
 
 from proxy.desk.planned import View
 from proxy.desk.state import DeskState, HiddenExchange, key_of
-from proxy.protocol.chat import links_after
+from proxy.protocol.chains import links_after
 from proxy.protocol.message import prefixed, suffixed
-from proxy.types import Message
+from proxy.types import ApiName, Message
 
 Count: TypeAlias = Callable[[Message, bytes], int]  # tokens of a message, remembered by a key
 
 CARRIERS = ("user", "tool", "function")  # roles of messages in which a dashboard may stand
 
 
-def viewed(messages: Sequence[Message], chain: Sequence[bytes], state: DeskState, count: Count) -> View:
-    """Returns the view of the client's `messages`, whose links are `chain`."""
+def viewed(
+    messages: Sequence[Message], chain: Sequence[bytes], state: DeskState, count: Count, api: ApiName = "chat"
+) -> View:
+    """Returns the view of the client's `messages`, whose links are `chain`, in an API."""
     made = _View(state, count)
     for index, (said, link) in enumerate(zip(messages, chain, strict=True)):
         exchange = _exchange(said, link, state, chain[index - 1]) if index else None
         if exchange is not None:
+            exchange = exchange.within(api)
             made.hide(exchange.before, exchange.links, exchange.keys)
         made.take(said, link, instead=exchange.instead if exchange is not None else None)
         if exchange is not None:

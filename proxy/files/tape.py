@@ -98,11 +98,6 @@ def read(folder: int) -> list[Row]:
     return [row for file in _files(folder) for row in _rows(_data(folder, file.name))]
 
 
-def is_older(folder: int, than: float) -> bool:
-    """Tells whether nothing was written there since a time. Raises OSError."""
-    return all(os.stat(file.name, dir_fd=folder).st_mtime < than for file in _files(folder))
-
-
 def _known(folder: int, rows: Sequence[Row]) -> dict[int, Row]:
     """Returns the lines that are there and may be among these rows, by id: read back from the end, since
     nearly always what comes is new."""

@@ -89,6 +89,10 @@ class Limiter:
         """True if the scope is under a limit."""
         return bool(self.is_on and self._owners(scope))
 
+    def counts_dollars(self, scope: Scope) -> bool:
+        """True if the scope is under a budget in dollars."""
+        return any(owner.limits.has_dollars for owner in self._owners(scope))
+
     async def admit(self, scope: Scope, use: Use) -> Headers:
         """Counts a request and returns the headers of its answer: the room that is left. Raises TooMany or
         OutOfQuota, and counts it for nobody then."""

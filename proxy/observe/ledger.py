@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from time import time
 from typing import Protocol
 
+from proxy.observe.gauges import TotalGauges
 from proxy.observe.metrics import Metrics
 from proxy.observe.totals import KeyTotal, Total, bounded, key_totals, refined, totals
 from proxy.storage.accounts import Accounts, Width
@@ -71,7 +72,7 @@ class LedgerTotals:
     ) -> None:
         """`name`: of the ledger. `keys`: None where the upstream judges its clients' keys."""
         self._accounts = accounts
-        self._metrics = metrics
+        self._gauges = TotalGauges(metrics)
         self._on_fail_open = metrics.failed_open
         self._tasks = tasks
         self._name = name
@@ -100,8 +101,8 @@ class LedgerTotals:
         try:
             found = bounded(await self._found(now))
             of_keys = () if self._keys is None else await self._keys.totals(now)
-            self._metrics.totals(self._name, found)
-            self._metrics.key_totals(self._name, of_keys)
+            self._gauges.models(self._name, found)
+            self._gauges.keys(self._name, of_keys)
             self._read_at = now
         except StorageError as error:
             self._on_fail_open("totals", type(error).__name__)

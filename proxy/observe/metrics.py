@@ -15,10 +15,9 @@ from proxy.observe.catalogue import Catalogue
 from proxy.observe.labels import FACT, MECHANISM, MOST_MODELS, SAVED_BY, SHARED_STATE, TOKENS
 from proxy.observe.merging import Snapshot, exposition, merged, snapshot
 from proxy.observe.siblings import Gathered
-from proxy.observe.totals import KeyTotal, Total
 from proxy.storage.accounts import OTHER
 from proxy.storage.database import DatabaseState, Shared
-from proxy.types import LedgerRow, Sums, Trail
+from proxy.types import LedgerRow, Trail
 from proxy.types.curation import OutcomeLine
 from proxy.types.quality import COMPARING
 
@@ -39,8 +38,7 @@ class Metrics(Catalogue):
     def __init__(self) -> None:
         super().__init__()
         self._models: set[str] = set()
-        self._expected: set[str] = set()  # models that the configuration names
-        self._keys_told: set[tuple[str, str, str]] = set()  # labels of keys
+        self.expected: set[str] = set()  # models that the configuration names
         self._users: frozenset[str] | None = None  # end users that are told by name; None: none is told
         self._late: deque[float] = deque(maxlen=_MINUTE)
         self._dropped: dict[str, int] = {}
@@ -73,7 +71,7 @@ class Metrics(Catalogue):
         grown that begins with a value. `models`: the names that the configuration has, by upstream."""
         for upstream, names in models.items():
             known = [name for name in names if self.model(name, served=True) == name]
-            self._expected.update(known)
+            self.expected.update(known)
             for name in (*known, OTHER):
                 for source in ("upstream", "exact", "intent"):
                     self.of(self.requests, upstream, name, source, "complete")
@@ -182,58 +180,6 @@ class Metrics(Catalogue):
         """Sets the number of facts of each status."""
         for status in FACT:
             self.of(self.facts, status).set(facts.get(status, 0))
-
-    def totals(self, ledger: str, found: Mapping[str, Total]) -> None:
-        """Sets the totals of the ledger of this name, by model; those of configured models and of all others are told
-        before their first request."""
-        for name in {*self._expected, OTHER} - found.keys():
-            self._total(ledger, name, Total(0.0, Sums()))
-        for name, total in found.items():
-            self._total(ledger, name, total)
-
-    def _total(self, ledger: str, model: str, total: Total) -> None:
-        sums, whose = total.sums, (ledger, model)
-        reused = sums.reused_exact + sums.reused_intent
-        for source, count in (
-            ("upstream", sums.requests - reused),
-            ("exact", sums.reused_exact),
-            ("intent", sums.reused_intent),
-        ):
-            self.of(self.ledger_requests, source, *whose).set(count)
-        for kind, tokens in (
-            ("original", sums.tokens_original + sums.tokens_reused_prompt),
-            ("sent", sums.tokens_sent),
-            ("cached", sums.tokens_cached),
-            ("billed", sums.tokens_billed),
-            ("completion", sums.tokens_completion),
-        ):
-            self.of(self.ledger_tokens, kind, *whose).set(tokens)
-        for mechanism in SAVED_BY:
-            self.of(self.ledger_saved, mechanism, *whose).set(getattr(sums, f"saved_{mechanism}"))
-        self.of(self.ledger_reused_tokens, *whose).set(sums.tokens_reused)
-        for mechanism in MECHANISM:
-            self.of(self.ledger_context_tokens, mechanism, *whose).set(getattr(sums, mechanism))
-        self.of(self.ledger_busted, *whose).set(sums.tokens_busted)
-        self.of(self.ledger_unmanaged, *whose).set(sums.unmanaged)
-        self.of(self.ledger_errors, *whose).set(sums.errors)
-        self.of(self.ledger_cost, *whose).set(sums.cost)
-        self.of(self.ledger_added, "context", *whose).set(sums.added_context)
-        self.of(self.ledger_since, *whose).set(total.since)
-
-    def key_totals(self, ledger: str, found: Sequence[KeyTotal]) -> None:
-        """Sets the totals of keys in the ledger of this name, in place of those that were told before: a key may have
-        come to another team."""
-        told = {(ledger, each.name, each.team): each for each in found}
-        every = (self.key_requests, self.key_tokens, self.key_cost, self.key_saved, self.key_since)
-        for labels in self._keys_told - told.keys():
-            for metric in every:
-                self.drop(metric, *labels)
-        for labels, each in told.items():
-            sums = each.sums
-            values = (sums.requests, sums.tokens, sums.dollars, sums.saved, each.since)
-            for metric, value in zip(every, values, strict=True):
-                self.of(metric, *labels).set(value)
-        self._keys_told = set(told)
 
     # --- a request's row ----------------------------------------------------------------------------------------------
 

@@ -37,7 +37,7 @@ from proxy.pipeline.desk import OpenDesk
 from proxy.protocol import apis
 from proxy.protocol.headers import read_directives
 from proxy.protocol.request import glimpse, parse
-from proxy.protocol.spliced import SPLICED
+from proxy.protocol.spliced import unspliceable, unstored
 from proxy.storage.pending import BEGUN
 from proxy.tasks import Attempts, Offload
 from proxy.types import (
@@ -160,6 +160,8 @@ async def _from_upstream(context: RequestContext, miss: ReuseMiss) -> Answer:
     try:
         desk = await _open_desk(context)
         planned = await _boarded(context, desk, await _plan(context, desk))
+        if desk is None and context.request.origin is not None:
+            planned = _without_desk(context, planned)
         if context.services.limiter.is_on:
             await limits.weigh(context, planned)
         exchange = context.exchange(miss, planned, context.route.upstream.name)
@@ -199,10 +201,30 @@ async def _open_desk(context: RequestContext) -> OpenDesk | None:
     if not desks.is_wanted(context.directives) or "identify" in context.attempts.failed:
         return None
     upstream = context.route.upstream.config
-    if origin is not None and apis.has_native(origin, upstream.spoken) and origin.api not in SPLICED:
-        return None  # its answers cannot be spliced out of rounds
+    if origin is not None and apis.has_native(origin, upstream.spoken):
+        if _unspliceable(context):
+            return None
+        if origin.api == "responses":
+            context.request = unstored(context.request)  # what of it can be gone on from is kept here
     work = desks.opened(context.incoming, context.request, context.identity, context.directives, upstream)
     return await context.attempts.run("desk", work, fallback=None, deadline=DESK_DEADLINE)
+
+
+def _unspliceable(context: RequestContext) -> str:
+    """Returns the reason why an answer in the request's own API cannot be made of several rounds; "": it can."""
+    settings = context.services.config.responses
+    keeps = settings.take_over and settings.keep > 0 and context.directives.remember
+    return unspliceable(context.request, keeps_chains=keeps)
+
+
+def _without_desk(context: RequestContext, planned: Plan) -> Plan:
+    """Returns the plan of a request in another API with the reason why it has no desk, where one is wanted."""
+    services, origin = context.services, context.request.origin
+    if not services.desks.is_wanted(context.directives) or "identify" in context.attempts.failed:
+        return planned
+    is_native = apis.has_native(origin, context.route.upstream.config.spoken)
+    why = _unspliceable(context) if is_native else ""
+    return replace(planned, reason=";".join(filter(None, (planned.reason, f"no_tools={why}")))) if why else planned
 
 
 async def _boarded(context: RequestContext, desk: OpenDesk | None, planned: Plan) -> Plan:

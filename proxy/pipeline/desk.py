@@ -6,7 +6,7 @@ What a process knows of sessions it keeps, bounded; each request reads what is n
 that no upstream has answered yet: the first request there has an empty desk.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 
@@ -29,7 +29,9 @@ from proxy.lru import Lru
 from proxy.memory.library import Library
 from proxy.pipeline.desk_states import DeskStates, Read
 from proxy.pipeline.desk_tools import DeskTools, OnCall, Seat
+from proxy.protocol import apis
 from proxy.protocol.dialects import DIALECTS
+from proxy.protocol.spliced import takes_tools
 from proxy.storage.base import ForeignWrites, none_foreign
 from proxy.storage.desk import DeskStore
 from proxy.storage.erasures import base_of
@@ -161,7 +163,7 @@ class Desks:
             view=view,
             sections=told,
             rules=self._rules.rules(language, tools.names),
-            schemas=schemas if offerable(request, DIALECTS[upstream.dialect]) else (),
+            schemas=schemas if _takes(request, upstream, tools.names) else (),
             offered=tools if state.offered is not None else None,
             ended=bool(state.ended),
             at_once=settings.offer == "first",
@@ -172,9 +174,10 @@ class Desks:
 
     async def _viewed(self, request: ChatRequest, identity: Identity, read: Read) -> View:
         messages, chain = request.messages, identity.chain
+        api = "chat" if request.origin is None else request.origin.api
         # Of what is put back the tokens are counted once: later requests look them up.
         work = Offload(self._executor, read.news, inline_bytes=INLINE_BYTES)
-        return await work(lambda: viewed(messages, chain, read.state, self._counter.known))
+        return await work(lambda: viewed(messages, chain, read.state, self._counter.known, api))
 
     async def _numbered(
         self,
@@ -321,6 +324,12 @@ class _Tokens:
 
     def __call__(self, index: int) -> int:
         return self.counter.known(self.view.messages[index], self.view.keys[index])
+
+
+def _takes(request: ChatRequest, upstream: Upstream, names: Collection[str]) -> bool:
+    """Tells whether a request can carry tools of these names."""
+    is_native = apis.has_native(request.origin, upstream.spoken)
+    return offerable(request, DIALECTS[upstream.dialect]) and (not is_native or takes_tools(request, names))
 
 
 def _has_memory(request: ChatRequest, upstream: Upstream) -> bool:

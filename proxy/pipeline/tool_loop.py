@@ -76,7 +76,7 @@ async def _own(turns: Turns) -> Answer:
 
 async def _whole(turns: Turns, answer: Answer) -> Answer:
     """Splices answers that are not streamed."""
-    splice = Whole(turns.rounds.api)
+    splice = Whole(turns.rounds.api, turns.rounds.exchange.request)
     following: Answer | None = answer
     try:
         while following is not None:

@@ -12,7 +12,6 @@ from proxy.errors import UpstreamBroken, UpstreamError
 from proxy.pipeline.tool_rounds import close, is_readable
 from proxy.pipeline.tool_turns import Turns, UnusableError
 from proxy.protocol.answers import answers_of
-from proxy.protocol.apis import error_event
 from proxy.protocol.spliced import Stream, as_stream, completion_in
 from proxy.protocol.splicing import added
 from proxy.types import Answer, Outcome
@@ -25,7 +24,7 @@ class Streamed:
         self.instead: Answer | None = None  # that is to be given, since nothing of this one has been
         self._turns = turns
         self._attempts = turns.rounds.context.attempts
-        self._stream = Stream(turns.rounds.api)
+        self._stream = Stream(turns.rounds.api, turns.rounds.exchange.request)
         self._ready: deque[bytes] = deque()  # for the client
         self._has_begun = False  # something was ready
         self._is_over = False
@@ -105,7 +104,7 @@ class Streamed:
         except UpstreamError as failure:
             self._report("upstream_broken")
             if self._has_begun:
-                self._put(error_event(rounds.api, failure))
+                self._put(self._stream.error_event(rounds.api, failure))
             self._end(failure)
             return
         if self.instead is not None:

@@ -11,7 +11,7 @@ import msgspec
 from proxy.desk.running import ToolRunner
 from proxy.desk.sentences import sentence
 from proxy.pipeline.tool_rounds import Rounds, close, is_readable
-from proxy.protocol.chat import identity_of, links_after
+from proxy.protocol.chains import identity_of, links_after
 from proxy.protocol.rounds import NOBODYS, Whose
 from proxy.protocol.spliced import ReadRound
 from proxy.protocol.tool_results import Said, result
@@ -109,6 +109,7 @@ class Turns:
             calls=tuple(call.id for call in said.tool_calls),
             tokens=self._tokens,
             spans=_spans([*self._hidden, given]),
+            api=self.rounds.api,
         )
         await self._attempts.run("tools", self._runner.keep(hidden), fallback=False, deadline=KEEP_DEADLINE)
 

@@ -5,7 +5,8 @@ apis.py        the table of APIs: what an upstream gets of a request in another 
 origin.py      the request of another API behind a neutral one
 fitting.py     its messages, as an upstream of chat completions takes them
 
-chat.py        the neutral request, read from a chat completion's body; its canonical form; its history as a hash chain
+chat.py        the neutral request, read from a chat completion's body; its canonical form
+chains.py      its history as a hash chain
 message.py     the neutral message; changed messages: a block before or behind, shorter texts, another content
 newest.py      the newest words of a user in a kept body, read without parsing the rest
 request.py     parses the body once; writes a changed body, every untouched byte kept
@@ -17,6 +18,7 @@ accumulate.py  adds up the chunks of a stream to one completion
 in_order.py    the deltas of a stream one block after another, for APIs that tell an answer so
 splicing.py    splices the streams of several rounds into one answer
 rounds.py      for it: reads one round, and holds back what the client is not to see, or not yet
+by_index.py    the same for answers that are told by index: blocks, items
 whole_rounds.py  the same for answers that are not streamed
 spliced.py     the same by the API in which the upstream answers
 tool_results.py  follow-up messages of an answer whose tools the proxy runs

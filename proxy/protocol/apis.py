@@ -17,13 +17,14 @@ from proxy.protocol import sse
 from proxy.protocol.accumulate import Accumulator
 from proxy.protocol.chat import ChatCompletionRequest
 from proxy.protocol.fitting import fitted
+from proxy.protocol.messages import bodies as messages_bodies
 from proxy.protocol.messages import output as messages_output
 from proxy.protocol.messages import request as messages_request
 from proxy.protocol.messages.blocks import has_broken_seal
-from proxy.protocol.messages.bodies import with_tools
 from proxy.protocol.messages.reading import MessageReader
 from proxy.protocol.origin import Origin
 from proxy.protocol.request import with_changes, without
+from proxy.protocol.responses import bodies as responses_bodies
 from proxy.protocol.responses import output as responses_output
 from proxy.protocol.responses import request as responses_request
 from proxy.protocol.responses.reading import ResponseReader
@@ -182,8 +183,7 @@ def native_body(
     """Returns the body in the API that the client has used, with these messages and this model (None: the request's
     own), and with breakpoints where it needs some. None where signed reasoning would be sent without the bytes that its
     signature is about. `repeats`: what later requests repeat of these messages. `tools`: of ours, behind the client's,
-    as those of a chat completion; in the Messages API alone. `has_memory`: the provider has a memory tool of its own.
-    """
+    as those of a chat completion. `has_memory`: the provider has a memory tool of its own."""
     assert isinstance(request, ChatCompletionRequest)
     origin = request.origin
     assert isinstance(origin, Origin)
@@ -194,10 +194,14 @@ def native_body(
     if messages is None and (request.is_rewritten or origin.has_own):
         # With the history of a session, without commands, or without reasoning that no provider can read.
         messages = request.messages
-    if messages is None and model is None and not origin.chain:
+    if messages is None and model is None and not (origin.chain or origin.is_unstored):
         return origin.raw
     body = APIS[origin.api].written(origin, messages, model, repeats)
-    return with_tools(body, tools, has_built_in=has_memory) if tools else body
+    if not tools:
+        return body
+    if origin.api == "responses":
+        return responses_bodies.with_tools(body, tools)
+    return messages_bodies.with_tools(body, tools, has_built_in=has_memory)
 
 
 def chat_body(

@@ -8,6 +8,8 @@ import msgspec
 
 from proxy.types import Json, Message, Part, ToolCall
 
+INSTRUCTIONS = ("system", "developer")  # roles
+
 # Fields of a message that is nothing but its text. Reasoning that a client sends back is the model's, not the
 # conversation's; `cache_control` is about its price.
 _OF_SOLE_TEXT = frozenset({"role", "content", "reasoning_content", "reasoning", "reasoning_details", "cache_control"})
@@ -142,6 +144,11 @@ def message_of(raw: bytes) -> Message | None:
 def spanned(said: Message, span: bytes, *, is_sealed: bool) -> Message:
     """Returns the message with its bytes in another API than chat completions. `span`, `is_sealed`: as in `Message`."""
     return chat_message(said.raw, said.data, span=span, is_sealed=is_sealed)
+
+
+def bare(said: Message) -> Message:
+    """Returns the message without its bytes in another API than chat completions."""
+    return chat_message(said.raw, said.data)
 
 
 def unpacked(array: bytes) -> tuple[Message, ...]:

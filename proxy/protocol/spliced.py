@@ -1,26 +1,75 @@
 """The ways to splice an answer out of several rounds, by the API in which upstreams give it: as a stream, or whole; and
 the body of a further round. What the rounds do in common is decided in `pipeline/tool_turns.py`."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Protocol
 
 import msgspec
 
+from proxy.errors import OlvidoError
 from proxy.protocol import apis, sse, tool_results
 from proxy.protocol.apis import Reader
-from proxy.protocol.messages import bodies
+from proxy.protocol.chat import ChatCompletionRequest
+from proxy.protocol.message import spanned
+from proxy.protocol.messages import blocks
+from proxy.protocol.messages import bodies as message_bodies
 from proxy.protocol.messages.events import events_of
 from proxy.protocol.messages.rounds import MessageRound, MessageSplice
 from proxy.protocol.messages.whole_rounds import WholeMessageRound, WholeMessageSplice
+from proxy.protocol.origin import Origin
+from proxy.protocol.responses import bodies as response_bodies
+from proxy.protocol.responses import items, reasoning
+from proxy.protocol.responses.echoed import Echo, echo_of
+from proxy.protocol.responses.events import event
+from proxy.protocol.responses.item_events import whole_response
+from proxy.protocol.responses.rounds import ResponseRound, ResponseSplice
+from proxy.protocol.responses.whole_rounds import WholeResponseRound, WholeResponseSplice
 from proxy.protocol.rounds import RoundReader, Whose
 from proxy.protocol.splicing import Splice
 from proxy.protocol.tool_results import Said
 from proxy.protocol.whole_rounds import WholeRound, WholeSplice
-from proxy.types import ApiName, Json, Message, Prompt
-
-SPLICED: frozenset[ApiName] = frozenset({"chat", "messages"})  # APIs whose answers can be spliced
+from proxy.types import ApiName, ChatRequest, Json, Message, Prompt
 
 _object = msgspec.json.Decoder(dict[str, Any])
+_objects = msgspec.json.Decoder(list[dict[str, Any]])
+
+
+_FREE = (None, "auto")  # choices among tools that leave it to the model
+
+
+def unspliceable(request: ChatRequest, *, keeps_chains: bool) -> str:
+    """Returns the reason why answers in the request's own API cannot be made of several rounds; "": they can.
+    `keeps_chains`: responses are kept here, in the provider's place. A response that the provider stores holds what the
+    client must not see, or lacks what we have hidden, and a later request may go on from it."""
+    origin = request.origin
+    if not isinstance(origin, Origin) or origin.api != "responses":
+        return ""
+    if not request.messages:
+        return "input"
+    return "stored" if origin.is_kept and not (keeps_chains and origin.is_whole) else ""
+
+
+def takes_tools(request: ChatRequest, names: Collection[str]) -> bool:
+    """Tells whether a request that is sent in its own API can have more tools, of these names: what a chat completion
+    cannot express does not forbid it."""
+    origin = request.origin
+    if not isinstance(origin, Origin) or origin.api != "responses":
+        return True
+    match origin.fields.get("text"):
+        case {"format": dict() as form}:
+            is_text = form.get("type") == "text"
+        case _:
+            is_text = True
+    is_free = origin.fields.get("tool_choice") in _FREE
+    return is_text and is_free and items.added_tools(request.messages).isdisjoint(names)
+
+
+def unstored(request: ChatRequest) -> ChatRequest:
+    """Returns the request as one of which the provider is to store nothing."""
+    if not isinstance(request, ChatCompletionRequest) or not isinstance(request.origin, Origin):
+        return request
+    return replace(request, origin=replace(request.origin, is_unstored=True))
 
 
 class ReadRound(Protocol):
@@ -82,8 +131,16 @@ class WholeOne(ReadRound, Protocol):
 class Stream:
     """One streamed answer, in the API of its first round."""
 
-    def __init__(self, api: ApiName) -> None:
-        self._splice: Splice | MessageSplice = MessageSplice() if api == "messages" else Splice()
+    def __init__(self, api: ApiName, request: ChatRequest | None = None) -> None:
+        """`request`: the client's, of which an answer may repeat something."""
+        self._splice: Splice | MessageSplice | ResponseSplice
+        match api:
+            case "messages":
+                self._splice = MessageSplice()
+            case "responses":
+                self._splice = ResponseSplice(_echo(request))
+            case "chat":
+                self._splice = Splice()
 
     @property
     def splice(self) -> StreamSplice:
@@ -92,16 +149,33 @@ class Stream:
 
     def round(self, whose: Whose) -> StreamRound:
         """Returns a reader of one more round."""
-        if isinstance(self._splice, MessageSplice):
-            return MessageRound(self._splice, whose)
-        return RoundReader(self._splice, whose)
+        match self._splice:
+            case MessageSplice() as message:
+                return MessageRound(message, whose)
+            case ResponseSplice() as response:
+                return ResponseRound(response, whose)
+            case chat:
+                return RoundReader(chat, whose)
+
+    def error_event(self, api: ApiName, error: OlvidoError) -> bytes:
+        """Returns the event by which the answer says that it has broken off."""
+        number = self._splice.number if isinstance(self._splice, ResponseSplice) else 0
+        return apis.error_event(api, error, number)
 
 
 class Whole:
     """One answer that is not streamed, in the API of its first round."""
 
-    def __init__(self, api: ApiName) -> None:
-        self._splice: WholeSplice | WholeMessageSplice = WholeMessageSplice() if api == "messages" else WholeSplice()
+    def __init__(self, api: ApiName, request: ChatRequest | None = None) -> None:
+        """`request`: the client's, of which an answer may repeat something."""
+        self._splice: WholeSplice | WholeMessageSplice | WholeResponseSplice
+        match api:
+            case "messages":
+                self._splice = WholeMessageSplice()
+            case "responses":
+                self._splice = WholeResponseSplice(_echo(request))
+            case "chat":
+                self._splice = WholeSplice()
 
     @property
     def rounds(self) -> int:
@@ -115,16 +189,40 @@ class Whole:
 
     def round(self, whose: Whose, body: bytes) -> WholeOne:
         """Returns one more round. Raises ValueError if its body is no JSON object."""
-        if isinstance(self._splice, WholeMessageSplice):
-            return WholeMessageRound(self._splice, whose, body)
-        return WholeRound(self._splice, whose, body)
+        match self._splice:
+            case WholeMessageSplice() as message:
+                return WholeMessageRound(message, whose, body)
+            case WholeResponseSplice() as response:
+                return WholeResponseRound(response, whose, body)
+            case chat:
+                return WholeRound(chat, whose, body)
+
+
+def _echo(request: ChatRequest | None) -> Echo:
+    origin = None if request is None else request.origin
+    return echo_of(origin) if isinstance(origin, Origin) else Echo()
 
 
 def followed(prompt: Prompt, more: Sequence[Message]) -> bytes:
     """Returns the body of a further round: that of the prompt, with `more` behind its messages. Raises ValueError if it
     is no request with messages."""
-    work = bodies.followed if prompt.api == "messages" else tool_results.followed
-    return work(prompt.body, more)
+    match prompt.api:
+        case "messages":
+            return message_bodies.followed(prompt.body, more)
+        case "responses":
+            return response_bodies.followed(prompt.body, more)
+        case "chat":
+            return tool_results.followed(prompt.body, more)
+
+
+def in_span(said: Message, span: bytes) -> Message:
+    """Returns a message that is kept as one of a chat completion, in the bytes that another API has for it: blocks, or
+    items; b"": it has none. Raises ValueError if they are neither."""
+    if not span:
+        return said
+    parts = _objects.decode(b"[%b]" % span)
+    is_sealed = blocks.are_signed(parts) or any(map(reasoning.is_sealed, parts))
+    return spanned(said, span, is_sealed=is_sealed)
 
 
 def as_stream(api: ApiName, body: bytes, *, include_usage: bool) -> bytes:
@@ -132,6 +230,8 @@ def as_stream(api: ApiName, body: bytes, *, include_usage: bool) -> bytes:
     whole = _object.decode(body)
     if api == "messages":
         return events_of(whole)
+    if api == "responses":
+        return b"".join(map(event, whole_response(whole)))
     return b"".join(sse.as_sse(whole, include_usage=include_usage))
 
 

@@ -81,14 +81,20 @@ def _sound(call: Json, position: int) -> Json:
         return call
     sound = dict(call)
     function = call.get("function")
-    if isinstance(function, dict) and not _is_object(function.get("arguments")):
+    if isinstance(function, dict) and not is_object(function.get("arguments")):
         sound["function"] = {**function, "arguments": _NO_ARGUMENTS}
     if sound.get("id") in (None, ""):
-        sound["id"] = blake2b(_encoder.encode((position, function)), digest_size=16).hexdigest()[:_ID_DIGITS]
+        sound["id"] = call_id_of(position, function)
     return sound
 
 
-def _is_object(arguments: Json) -> bool:
+def call_id_of(position: int, call: Json) -> str:
+    """Makes an id for a call that has none."""
+    return blake2b(_encoder.encode((position, call)), digest_size=16).hexdigest()[:_ID_DIGITS]
+
+
+def is_object(arguments: Json) -> bool:
+    """True for arguments that are a JSON object."""
     try:
         _object.decode(arguments)
     except (ValueError, TypeError, RecursionError):

@@ -10,6 +10,8 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
+from proxy.types.request import ApiName
+
 ToolName = Literal[
     "prune_messages",
     "summarize_range",
@@ -64,6 +66,7 @@ class Hidden(msgspec.Struct, frozen=True, tag="hidden"):
     calls: tuple[str, ...] = ()  # ids of the calls in the answer as the client got it
     tokens: int = 0  # of all rounds but the last: prompt and completion
     spans: tuple[bytes, ...] = ()  # of `before`, then of `instead`: bytes in another API; (): they have none
+    api: ApiName = "messages"  # of these
 
 
 class Board(msgspec.Struct, frozen=True, tag="board"):

@@ -41,6 +41,11 @@ class Limits:
         """True if something is limited by the day or the month."""
         return bool(self.tokens_per_day or self.tokens_per_month or self.dollars_per_day or self.dollars_per_month)
 
+    @property
+    def has_dollars(self) -> bool:
+        """True if dollars are limited."""
+        return bool(self.dollars_per_day or self.dollars_per_month)
+
 
 _NAMES: tuple[tuple[Unit, Per, str], ...] = (
     ("requests", "minute", "requests_per_minute"),

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from proxy.config import checked
-from proxy.config.cautions import APART, counts_rates_apart
+from proxy.config.cautions import APART, UNPRICED, counts_rates_apart
 from proxy.config.source import path_text
 from proxy.types.keys import Limits
 
@@ -50,7 +50,29 @@ KEYS = [{"name": "ana", "key": f"sha256:{'0' * 64}", "limits": {"tokens_per_minu
 def test_rates_that_machines_count_apart_are_told_where_they_stand(
     sections: dict[str, Any], places: list[str], tmp_path: Path
 ) -> None:
-    assert told(tmp_path, **sections) == [(place, APART) for place in places]
+    assert [each for each in told(tmp_path, **sections) if each[1] != UNPRICED] == [(place, APART) for place in places]
+
+
+DOLLARS = {"keys": {"dollars_per_day": 5}}
+
+
+@pytest.mark.parametrize(
+    ("upstream", "limits", "is_told"),
+    [
+        ({}, DOLLARS, True),
+        ({"dialect": "vllm"}, {"users": {"dollars_per_month": 5}}, True),
+        ({"price": {"input": 0, "output": 0}}, DOLLARS, False),
+        ({"prices": {"m": {"input": 1, "output": 1}}}, DOLLARS, False),
+        ({"dialect": "kimi"}, DOLLARS, False),
+        ({}, {**DOLLARS, "unpriced": "free"}, False),
+        ({}, {"keys": {"tokens_per_day": 5}}, False),
+    ],
+)
+def test_a_budget_in_dollars_before_models_without_a_price_is_told(
+    upstream: dict[str, Any], limits: dict[str, Any], *, is_told: bool, tmp_path: Path
+) -> None:
+    found = told(tmp_path, upstreams=[{**UPSTREAM, **upstream}], limits=limits)
+    assert found == [("upstreams[0].price", UNPRICED)] * is_told
 
 
 def test_of_a_file_with_mistakes_they_are_told_and_nothing_else(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from proxy.desk.planned import View
 from proxy.desk.state import DeskState, after
 from proxy.desk.view import viewed, with_board
-from proxy.protocol.chat import chain_of
+from proxy.protocol.chains import chain_of
 from proxy.protocol.dialects import DIALECTS, violations
 from proxy.protocol.message import message
 from proxy.types import Message
@@ -302,3 +303,14 @@ def test_the_clients_messages_stand_in_a_view_in_their_order_with_their_links(da
         assert len(set(view.chain)) == len(view.chain)
         lengths = {len(view.messages), len(view.chain), len(view.keys), len(view.ids), len(view.ours)}
         assert len(lengths) == 1
+
+
+def test_bytes_of_another_api_are_for_that_alone() -> None:
+    spans = (b'{"type":"tool_use","id":"h1","name":"remember","input":{}}', b"", b"")
+    state = knowing(msgspec.structs.replace(exchange(), spans=spans, api="messages"))
+    made = messages(QUESTION, ANSWER, user("and?"))
+    found = {
+        api: viewed(made, chain_of(SCOPE, made), state, counter().known, api).messages[1].span
+        for api in ("chat", "messages", "responses")
+    }
+    assert found == {"chat": b"", "messages": spans[0], "responses": b""}

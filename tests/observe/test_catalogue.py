@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from proxy.observe.catalogue import MOST_INITIAL, Catalogue, Entry
+from proxy.observe.catalogue import Catalogue
 from proxy.observe.labels import MECHANISM, RESULT, STAGE
+from proxy.observe.register import MOST_INITIAL, Entry
 from proxy.reuse.cacheable import BYPASSES
 from proxy.reuse.question import UNSUITED
 from proxy.reuse.verdict import REASONS

@@ -11,11 +11,9 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from proxy.observe.labels import MOST_MODELS, SHARED_REASON, SHARED_STATE
 from proxy.observe.metrics import BEAT, LONGEST_MODEL, Metrics
-from proxy.observe.totals import KeyTotal
 from proxy.storage.redis.connection import Status
 from proxy.storage.redis.errors import REASONS
 from proxy.types import BreakEven, LedgerRow, RecalledLine, Trail
-from proxy.types.keys import KeySums
 from tests.builders import ledger_row
 
 
@@ -435,18 +433,6 @@ def test_a_model_that_is_configured_is_told_by_its_name_before_anybody_has_answe
     metrics.expect({"up": ["m"]})
     assert metrics.model("m", served=False) == "m"
     assert metrics.model("n", served=False) == "other"
-
-
-def test_the_totals_of_keys_take_the_place_of_those_before_them() -> None:
-    metrics = Metrics()
-    metrics.key_totals("l", [KeyTotal("ana", "north", 5.0, KeySums(2, 30, 0.5, -0.25))])
-    labels = {"ledger": "l", "key": "ana"}
-    assert value(metrics, "olvido_ledger_key_requests", **labels, team="north") == 2
-    assert value(metrics, "olvido_ledger_key_saved_cost_dollars", **labels, team="north") == -0.25
-    assert value(metrics, "olvido_ledger_key_since_seconds", **labels, team="north") == 5.0
-    metrics.key_totals("l", [KeyTotal("ana", "south", 5.0, KeySums(3, 40, 0.75, 0.0))])
-    assert value(metrics, "olvido_ledger_key_requests", **labels, team="north") is None
-    assert value(metrics, "olvido_ledger_key_requests", **labels, team="south") == 3
 
 
 def test_end_users_are_told_by_name_only_where_they_are_configured() -> None:

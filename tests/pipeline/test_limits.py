@@ -147,7 +147,7 @@ class Careless:
             message = await receive()
             body, more = body + message.get("body", b""), message.get("more_body", False)
         self.paths.append(scope["path"])
-        if json.loads(body).get("stream"):
+        if body and json.loads(body).get("stream"):
             word = b'data: {"choices":[{"index":0,"delta":{"content":"word "}}]}\n\n'
             end = b'data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n'
             kind, said = b"text/event-stream", word * WORDS + end
@@ -242,6 +242,40 @@ def test_a_body_passes_whole_whether_it_was_read_for_a_limit_or_not(upstream: Up
         for body in (b'{"x": "%s"}' % (b"y" * 3 * 2**20), b" " * 5 + b'{"x": 1}', b"--x\r\n{}", b"", b"\xff" * 300):
             for content in (body, iter([body[:3], body[3:]])):
                 assert http.post("/v1/echo", content=content).json()["size"] == len(body)
+
+
+@pytest.mark.parametrize(
+    ("path", "content"),
+    [
+        ("/v1/chat/completions", json.dumps({**CHAT, "model": "dear"})),
+        ("/v1/chat/completions", json.dumps({**CHAT, "model": "known "})),
+        ("/v1/chat/completions", json.dumps({**CHAT, "model": "dear", "temperature": float("nan")})),
+        ("/v1/completions", json.dumps({**TEXT, "model": "dear"})),
+        ("/v1/completions", json.dumps({"metadata": {"model": "known"}, **TEXT, "model": "dear"})),
+        ("/v1/completions", json.dumps({**TEXT, "model": "dear"}).encode("utf-16")),
+        ("/v1/embeddings", json.dumps({"model": "dear", "input": "How are you?"})),
+    ],
+)
+def test_a_model_whose_price_nobody_knows_is_no_way_around_a_budget_in_dollars(
+    careless: Careless, path: str, content: str | bytes
+) -> None:
+    entry = {"prices": {"known": {"input": 1.0, "output": 4.0}}}
+    headers = {"authorization": f"Bearer {KEY}", "content-type": "application/json"}
+    for budget, unpriced, status in (
+        ({"dollars_per_month": 5.0}, "refuse", 403),
+        ({"tokens_per_day": 10**9}, "refuse", 200),
+        ({"dollars_per_month": 5.0}, "free", 200),
+    ):
+        limits = {"keys": budget, "unpriced": unpriced}
+        settings = in_front_of(careless, upstream=entry, limits=limits)  # type: ignore[arg-type]  # as above
+        with run_app(proxy_app(settings)) as url:
+            answer = httpx.post(f"{url}{path}", content=content, headers=headers)
+            assert answer.status_code == status, answer.text
+            if status == 403:
+                assert (answer.json()["error"]["code"], answer.json()["error"]["param"]) == ("price_unknown", "model")
+                known = json.dumps({**CHAT, "model": "known"})
+                assert httpx.post(f"{url}/v1/chat/completions", content=known, headers=headers).status_code == 200
+                assert httpx.get(f"{url}/v1/models", headers=headers).status_code != 403
 
 
 LONG = "word " * 40_000  # 40,000 tokens that no budget can cut

@@ -9,7 +9,9 @@ from typing import Any
 
 import msgspec
 
-from proxy.demo.app import THINKING_MODELS, Chat, Choice, Json, PromptCache, body, chunks, thinks
+from proxy.demo.app import THINKING_MODELS, Chat, thinks
+from proxy.demo.forms import Choice, Json, body, chunks
+from proxy.demo.prompt_cache import PromptCache
 from proxy.demo.script import Scripted
 from proxy.protocol.dialects import Dialect, violations
 from proxy.protocol.message import chat_message

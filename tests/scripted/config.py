@@ -4,7 +4,8 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from proxy.demo.app import CACHE, CACHE_BLOCKS, CHAT_MODELS, CHUNKS, Encode
+from proxy.demo.app import CACHE, CACHE_BLOCKS, CHAT_MODELS, CHUNKS
+from proxy.demo.counting import Encode
 from proxy.protocol.dialects import DIALECTS, Dialect
 from proxy.types import PrefixCache
 

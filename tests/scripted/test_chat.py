@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from proxy.demo.app import Choice, Completion, body, chunks
+from proxy.demo.forms import Choice, Completion, body, chunks
 from proxy.demo.script import Scripted
 from proxy.protocol.dialects import DIALECTS
 from tests.scripted.chat import ChoiceWithLogprobs, DialectChat, told_by

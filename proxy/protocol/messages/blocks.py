@@ -12,15 +12,12 @@ from typing import Any
 import msgspec
 
 from proxy.errors import BadRequest
-from proxy.protocol.message import ChatCompletionMessage, chat_message, spanned
+from proxy.protocol.message import ChatCompletionMessage, chat_message
 from proxy.protocol.messages.parts import IS_ERROR, is_expressed, part, result_part
 from proxy.protocol.origin import told_result
 from proxy.types import Json, Message
 
 _encode = msgspec.json.Encoder().encode
-_objects = msgspec.json.Decoder(list[dict[str, Any]])
-
-_THINKING = frozenset({"thinking", "redacted_thinking"})
 
 
 class _Listed(msgspec.Struct):
@@ -235,10 +232,3 @@ def has_broken_seal(messages: Sequence[Message]) -> bool:
 def are_signed(blocks: Iterable[Mapping[str, Json]]) -> bool:
     """True if one of these blocks is thinking under a signature."""
     return any(each.get("type") == "redacted_thinking" or bool(each.get("signature")) for each in blocks)
-
-
-def in_span(said: Message, span: bytes) -> Message:
-    """Returns a message that is kept as one of a chat completion, in the bytes of its blocks; b"": it has none."""
-    if not span:
-        return said
-    return spanned(said, span, is_sealed=are_signed(_objects.decode(b"[%b]" % span)))

@@ -1,28 +1,26 @@
 """A message out of several rounds, as a stream: for its events, what `splicing.py` and `rounds.py` of the parent
 package do for the chunks of a completion.
 
-Blocks pass as they arrive, by indices that go on from round to round; those of calls that are answered here never do. A
-call of a tool that the client has too is held back until its arguments are known, and with it what comes behind. Of all
-rounds the client gets the first one's beginning and the last one's end, with the sum of all usages.
+Blocks pass by indices that go on from round to round (`by_index.py`). Of all rounds the client gets the first one's
+beginning and the last one's end, with the sum of all usages.
 """
 
-from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
 
+from proxy.protocol.by_index import IndexedRound
 from proxy.protocol.message import spanned
 from proxy.protocol.messages.blocks import are_signed
 from proxy.protocol.messages.events import event
 from proxy.protocol.messages.reading import MessageReader
 from proxy.protocol.rounds import Whose
 from proxy.protocol.splicing import added
-from proxy.protocol.sse import Event, SseParser
+from proxy.protocol.sse import Event
 from proxy.protocol.tool_results import Said, said_in
 from proxy.types import Json, Message, ToolCall
 
-_decode = msgspec.json.Decoder(dict[str, Any]).decode
 _encode = msgspec.json.Encoder().encode
 
 
@@ -63,38 +61,16 @@ class MessageSplice:
         return raw
 
 
-class MessageRound:
-    """Reader of one round. `feed` and `end` return what the client gets of it, `closing` the end of the message."""
+class MessageRound(IndexedRound):
+    """Reader of one round; `closing` returns the end of the message."""
 
     def __init__(self, splice: MessageSplice, whose: Whose, max_event_bytes: int = 16 * 2**20) -> None:
+        super().__init__(whose, index="index", is_first=splice.rounds == 0, max_event_bytes=max_event_bytes)
         self._splice = splice
-        self._whose = whose
-        self._parser = SseParser(max_event_bytes)
         self._read = MessageReader()
-        self._is_ours: dict[int, bool | None] = {}  # by index of a block; None until it is known
-        self._calls: list[int] = []  # indices of blocks that are calls
         self._index: dict[int, int] = {}  # by which the client knows a block
-        self._held: deque[tuple[Event, dict[str, Any]]] = deque()
         self._delta: dict[str, Any] | None = None  # the end, held back
         self._stop = b""
-        self._is_first = splice.rounds == 0
-        self.failed = False  # an event was an error, or no event of a message, and was not passed
-        self.has_text = False  # a text for the client, thinking aside
-
-    @property
-    def ours(self) -> tuple[int, ...]:
-        """Positions of the calls that are answered here, in the message that the round adds up to."""
-        return tuple(at for at, index in enumerate(sorted(self._calls)) if self._is_ours[index])
-
-    @property
-    def has_theirs(self) -> bool:
-        """True if there is a call of the client's."""
-        return any(self._is_ours[index] is False for index in self._calls)
-
-    @property
-    def is_untouched(self) -> bool:
-        """True if the whole round was passed as it came, its end included."""
-        return self._is_first and not self.ours and not self.failed
 
     def said(self, completion: Mapping[str, Json]) -> Said | None:
         """Returns the model's message of the round; None if there is none. `completion`: the round as it was read."""
@@ -102,17 +78,11 @@ class MessageRound:
         blocks = [(each, _encode(_as_given(each))) for each in self._read.content()]
         return None if found is None else in_blocks(found, blocks)
 
-    def feed(self, chunk: bytes) -> bytes:
-        """Returns what may pass now that these bytes have arrived. Raises EventTooLargeError."""
-        return b"".join(map(self._take, self._parser.feed(chunk)))
-
     def end(self) -> bytes:
         """Returns what may pass now that the round has ended, but for its end."""
-        rest = b"".join(map(self._take, self._parser.flush()))
-        for index in self._calls:
-            self._decide(index)
+        rest = super().end()
         self._splice.add(self._read.told_usage)
-        return rest + b"".join(self._released())
+        return rest
 
     def closing(self) -> bytes:
         """Returns the end of the message, as far as the upstream has sent it."""
@@ -127,17 +97,8 @@ class MessageRound:
 
     # --- one event ---
 
-    def _take(self, given: Event) -> bytes:
-        data = given.data
-        if not data or data.isspace():
-            return given.raw  # a comment that keeps the connection alive
-        try:
-            told = _decode(data)
-        except (ValueError, RecursionError):
-            return self._unusable(given)
+    def _event(self, given: Event, told: dict[str, Any], data: bytes) -> bytes:
         kind = told.get("type")
-        if kind == "error":
-            return self._unusable(given)
         self._read.feed_all([data])
         if kind == "message_start":
             return self._splice.passed(given.raw, data) if self._is_first else b""
@@ -147,15 +108,8 @@ class MessageRound:
             return self._block(given, told)
         return given.raw  # a ping, or what is not known yet
 
-    def _unusable(self, given: Event) -> bytes:
-        """Passes an error, or what is no event, unless something is hidden: then another answer is to follow."""
-        if self._is_first and not self._held and not self.ours:
-            return given.raw
-        self.failed = True
-        return b""
-
     def _ending(self, given: Event, told: dict[str, Any], data: bytes) -> bytes:
-        if self._is_first and not self.ours:
+        if not self._hides:
             return self._splice.passed(given.raw, data)
         if told["type"] == "message_delta":
             self._delta = told
@@ -166,35 +120,17 @@ class MessageRound:
     def _block(self, given: Event, told: dict[str, Any]) -> bytes:
         index = told["index"]
         if told["type"] == "content_block_start":
-            self._begin(index, told.get("content_block"))
-        self._held.append((given, told))
-        if told["type"] == "content_block_stop" and index in self._calls:
+            block = told.get("content_block")
+            if isinstance(block, dict) and block.get("type") == "tool_use":
+                self._begin_call(index, str(block.get("name")))
+        elif told["type"] == "content_block_stop" and index in self._calls:
             self._decide(index)
-        return b"".join(self._released())
+        return self._hold(given, told)
 
-    def _begin(self, index: int, block: Json) -> None:
-        self._is_ours[index] = False
-        if not isinstance(block, dict) or block.get("type") != "tool_use":
-            return
-        self._calls.append(index)
-        name = block.get("name")
-        if name in self._whose.may_be_ours:
-            self._is_ours[index] = None if name in self._whose.client else True
-
-    def _decide(self, index: int) -> None:
-        """Decides whose a call is, now that its arguments are known."""
-        if self._is_ours[index] is None:
-            block = self._read.block(index)
-            arguments = _encode(block.get("input") or {}).decode()
-            call = ToolCall(str(block.get("id") or ""), str(block.get("name") or ""), arguments)
-            self._is_ours[index] = self._whose.answers(call)
-
-    def _released(self) -> Iterator[bytes]:
-        """Passes the held events of which it is known whose they are, up to the first of which it is not."""
-        while self._held and self._is_ours.get(self._held[0][1]["index"], False) is not None:
-            given, told = self._held.popleft()
-            if not self._is_ours.get(told["index"], False):
-                yield self._passed(given, told)
+    def _call_at(self, index: int) -> ToolCall:
+        block = self._read.block(index)
+        arguments = _encode(block.get("input") or {}).decode()
+        return ToolCall(str(block.get("id") or ""), str(block.get("name") or ""), arguments)
 
     def _passed(self, given: Event, told: dict[str, Any]) -> bytes:
         own = told["index"]

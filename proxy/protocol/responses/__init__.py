@@ -8,4 +8,10 @@ output.py      a completion as a response object, and back
 events.py      chunks of a completion as the events of a response
 reading.py     events of a response as the completion that they are
 keeping.py     what is kept of a response, so that a later request can go on from it
+rounds.py      a response out of several rounds, as a stream
+whole_rounds.py  the same for one that is not streamed
+spoken.py      for it: what the model has said in a round, as it goes back upstream
+item_events.py for it: whole items as events, and the rest of one that was cut off
+echoed.py      for it: what a response repeats of its request
+bodies.py      a body with tools of ours, or with the items of a further round
 """

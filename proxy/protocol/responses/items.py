@@ -10,8 +10,7 @@ from typing import Any
 
 import msgspec
 
-from proxy.protocol.chat import INSTRUCTIONS
-from proxy.protocol.message import ChatCompletionMessage, chat_message
+from proxy.protocol.message import INSTRUCTIONS, ChatCompletionMessage, chat_message
 from proxy.protocol.origin import told_result
 from proxy.protocol.responses import reasoning
 from proxy.types import Json, Message
@@ -102,10 +101,7 @@ class _Reading:
         return ReadItems(tuple(self._messages), self._opaque, self._foreign, self._dangling, self._has_own)
 
     def _say(self, item: Mapping[str, Json], kind: str, raw: bytes) -> None:
-        said = self._said
-        if said is None or (said.texts and not self._calls and kind in ("message", "reasoning")):
-            self._close()
-            said = self._said = _Said()
+        said = self._said = self._said or _Said()
         if kind == "reasoning" and reasoning.is_own(item):
             self._has_own = True
         else:
@@ -118,6 +114,28 @@ class _Reading:
         if self._said is not None:
             self._messages.append(self._said.message())
             self._said = None
+
+
+def answer_of(items: Sequence[tuple[Mapping[str, Json], bytes]]) -> ChatCompletionMessage:
+    """Returns the items of one answer, each decoded and in its bytes, as the message that they are read as when they
+    come back. Items of kinds that are none of a conversation are in its bytes alone."""
+    made = _Said()
+    for item, raw in items:
+        made.spans.append(raw)
+        _take(made, item, str(item.get("type")))
+    return made.message()
+
+
+def added_tools(messages: Sequence[Message]) -> set[str]:
+    """Returns the names of tools that stand in items of their own, before anything is said."""
+    names: set[str] = set()
+    for each in messages:
+        if each.role not in INSTRUCTIONS:
+            break
+        match msgspec.json.decode(each.span or b"{}"):
+            case {"type": "additional_tools", "tools": list(tools)}:
+                names |= {str(tool.get("name")) for tool in tools if isinstance(tool, dict)}
+    return names
 
 
 # Kinds of items that need no id, though it names them at the provider that made them.
@@ -188,7 +206,7 @@ def _take(said: _Said, item: Mapping[str, Json], kind: str) -> None:
             arguments = _encode({"input": item.get("input")}).decode()
             function = {"name": item.get("name"), "arguments": arguments}
             said.calls.append({"id": item.get("call_id"), "type": "function", "function": function})
-        case _:
+        case "reasoning":
             text, is_sealed = reasoning.read(item)
             said.is_sealed = said.is_sealed or is_sealed
             if text:

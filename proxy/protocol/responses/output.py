@@ -246,6 +246,10 @@ def completion_of(response: Mapping[str, Json]) -> dict[str, Any]:
                 )
             case {"type": "function_call", "call_id": id_, "name": name, "arguments": arguments}:
                 calls.append({"id": id_, "type": "function", "function": {"name": name, "arguments": arguments}})
+            case {"type": "custom_tool_call", "call_id": id_, "name": name, "input": given}:
+                arguments = _encode({"input": given}).decode()
+                calls.append({"id": id_, "type": "function", "function": {"name": name, "arguments": arguments}})
+                is_expressed = False
             case {"type": "reasoning"}:
                 thoughts += [str(part.get("text", "")) for part in item.get("summary") or ()]
                 is_expressed = is_expressed and not item.get("encrypted_content")

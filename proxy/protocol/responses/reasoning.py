@@ -28,6 +28,11 @@ def sealed(text: str) -> str:
     return OWN + base64.b64encode(text.encode()).decode()
 
 
+def is_sealed(item: Mapping[str, Json]) -> bool:
+    """True for reasoning that only its provider can read."""
+    return item.get("type") == "reasoning" and bool(item.get("encrypted_content")) and not is_own(item)
+
+
 def is_own(item: Mapping[str, Json]) -> bool:
     """True for reasoning that the proxy has handed out itself."""
     encrypted = item.get("encrypted_content")

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.protocol.chat import identity_of
+from proxy.protocol.chains import identity_of
 from proxy.protocol.dialects import OPENAI, violations
 from proxy.protocol.message import message, prefixed, replaced, suffixed
 from proxy.protocol.messages.blocks import has_broken_seal
@@ -42,7 +42,9 @@ USER = {"role": "user", "content": "Hello"}
         ([USER], ["user"]),
         ([{"role": "developer", "content": "x"}, USER], ["developer", "user"]),
         ([USER, thought(1), said(1, "Hi"), USER], ["user", "assistant", "user"]),
-        ([USER, said(1, "One"), said(2, "Two"), USER], ["user", "assistant", "assistant", "user"]),
+        ([USER, said(1, "One"), said(2, "Two"), USER], ["user", "assistant", "user"]),
+        ([USER, thought(1), said(1, "One"), thought(2), said(2, "Two"), USER], ["user", "assistant", "user"]),
+        ([USER, said(1, "One"), thought(2), call("a"), output("a")], ["user", "assistant", "tool"]),
         ([USER, thought(1), call("a"), call("b"), output("a"), output("b")], ["user", "assistant", "tool", "tool"]),
         (
             [USER, thought(1), call("a"), thought(2), call("b"), output("a"), output("b")],
@@ -144,7 +146,18 @@ def test_tools_beside_the_requests_own_stay_as_they_are() -> None:
     assert (found.opaque, found.foreign) == ("", "input[0]")
     assert written(found.messages)[0] == tools
     assert has_broken_seal([suffixed(found.messages[0], "More")])
+    assert items.added_tools(found.messages) == {"look"}
+    assert items.added_tools(read(USER).messages) == set()
     assert read(USER, tools).opaque == "input[1]: additional_tools"  # said in between, it is nobody's to move
+
+
+@given(inputs())
+def test_an_answer_reads_when_it_comes_back_as_it_did_when_it_was_given(given_items: list[Json]) -> None:
+    for message_ in read(*given_items).messages:
+        if message_.role == "assistant":
+            raws = [json.dumps(item).encode() for item in msgspec.json.decode(b"[%b]" % message_.span)]
+            found = items.answer_of([(json.loads(raw), raw) for raw in raws])
+            assert (identity_of(found), found.is_sealed) == (identity_of(message_), message_.is_sealed)
 
 
 def test_an_output_without_its_call_is_none_of_this_input() -> None:
