@@ -40,14 +40,17 @@ def lay_out(
     head: str = "",
     role: Literal["user", "system"] = "user",
     replaced: Mapping[int, Message] = MappingProxyType({}),
+    told: Mapping[int, str] = MappingProxyType({}),
 ) -> tuple[Message, ...]:
     """Returns the messages that are sent: the client's bytes, except for those that carry a block or are `replaced` (by
-    index). `role`: of the message that carries the memory head."""
+    index). `role`: of the message that carries the memory head; `told`: blocks of earlier questions, by index."""
     assert fates.preamble <= fates.start <= fates.newest
     sends = kept(messages, fates)
     # A question that has left with its turn carries nothing.
     first = next((index for index in sends if index >= fates.start and messages[index].role == "user"), fates.newest)
     before = {first: [head] if head and role == "user" else []}
+    for index, text in told.items():
+        before.setdefault(index, []).append(text)
     before.setdefault(fates.newest, []).extend([fates.volatile] if fates.volatile else [])
     sent = []
     for index in sends:
@@ -76,9 +79,9 @@ def _into_instructions(sent: list[Message], head: str) -> None:
         sent.insert(0, instruction(head))
 
 
-def assemble(request: ChatRequest, plan: Plan, upstream: UpstreamConfig) -> Prompt:
+def assemble(request: ChatRequest, plan: Plan, upstream: UpstreamConfig, *, is_limited: bool = False) -> Prompt:
     """Returns the body to send, and the plan that it carries out. If the upstream would refuse the planned messages,
-    the client's own are sent instead."""
+    the client's own are sent instead. `is_limited`: what it comes to counts against somebody's limit."""
     if not request.messages and request.origin is None:
         return Prompt(request.raw, plan)  # what could not be read can't be written anew
     dialect = DIALECTS[upstream.dialect]
@@ -87,13 +90,13 @@ def assemble(request: ChatRequest, plan: Plan, upstream: UpstreamConfig) -> Prom
         messages = None
         plan = original(plan, f"stage=assemble;rule={found[0].rule}")
     # Usage is asked for where we rewrite anyway, or where the configuration prefers a measured ledger to a body
-    # that passes byte for byte.
+    # that passes byte for byte; and under a limit, which a model's thoughts count against that no stream shows.
     tools = plan.tools if messages is not None else None
     ask = (
         request.stream
         and not request.wants_usage_chunk
         and dialect.include_usage
-        and (messages is not None or upstream.stream_usage == "ask")
+        and (messages is not None or is_limited or upstream.stream_usage == "ask")
     )
     model = upstream.aliases.get(request.model, request.model)
     if request.origin is not None:
@@ -203,6 +206,8 @@ def _sent(index: int, fates: Fates) -> FateAndReason:
         return "marker", "old tool result"
     if index in fates.capped:
         return "shortened", "long older answer"
+    if index in fates.told:
+        return "kept", "window, behind the facts that its question called for"
     return "kept", "newest turn" if index >= fates.newest else "window"
 
 
