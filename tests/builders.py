@@ -9,7 +9,7 @@ import msgspec
 import tiktoken
 
 from proxy.config import Config, Upstream
-from proxy.protocol.chat import chain_of
+from proxy.protocol.chains import chain_of
 from proxy.protocol.message import message
 from proxy.protocol.request import parse
 from proxy.tasks import Offload

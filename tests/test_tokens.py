@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.protocol.chat import chain_of
+from proxy.protocol.chains import chain_of
 from proxy.protocol.message import message
 from proxy.tokens import (
     INLINE_BYTES,

@@ -10,7 +10,7 @@ import msgspec
 
 from proxy.context import layout
 from proxy.conversation import progress
-from proxy.protocol.chat import LINK_BYTES
+from proxy.protocol.chains import LINK_BYTES
 from proxy.storage.copies import Copy
 from proxy.storage.stores.desk_payloads import unpacked
 from proxy.types import Json

@@ -100,7 +100,9 @@ class Upstream(Section):
         "conversation. `ours`: they are, once requests follow each other within an entry's lifetime. `client`: none.",
     )
     stream_usage: Literal["as-is", "ask"] = setting(
-        "as-is", "`ask`: untouched streams ask for usage too, so the ledger is measured. `as-is`: sent to the byte."
+        "as-is",
+        "`ask`: untouched streams ask for usage too, so the ledger is measured. `as-is`: sent to the byte, unless a "
+        "limit counts what they come to.",
     )
 
     @property

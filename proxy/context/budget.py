@@ -12,7 +12,7 @@ from proxy.conversation.blocks import memory_head
 from proxy.conversation.progress import Case, Progress
 from proxy.desk.marking import NO_CHANGES, Changes
 from proxy.memory.current import render
-from proxy.protocol.chat import INSTRUCTIONS
+from proxy.protocol.message import INSTRUCTIONS
 from proxy.types import Fact, Fold, Message, TurnDigest
 
 

@@ -17,8 +17,7 @@ from proxy.config.profiles import Elide
 from proxy.context.economics import Rates
 from proxy.context.shortening import Count
 from proxy.conversation.progress import Case, Progress
-from proxy.protocol.chat import INSTRUCTIONS
-from proxy.protocol.message import rewritten, without_descriptions
+from proxy.protocol.message import INSTRUCTIONS, rewritten, without_descriptions
 from proxy.types import ChatRequest, Json, Message, PathState, Plan, ResponseFormat, Tool
 
 _TAGGED = {name: re.compile(rf"<{name}>.*?</{name}>\s*", re.DOTALL) for name in ("format", "examples")}

@@ -19,9 +19,8 @@ import msgspec
 
 from proxy.config import Upstream as UpstreamConfig
 from proxy.protocol import apis
-from proxy.protocol.chat import INSTRUCTIONS
 from proxy.protocol.dialects import DIALECTS, violations
-from proxy.protocol.message import instruction, prefixed, suffixed
+from proxy.protocol.message import INSTRUCTIONS, instruction, prefixed, suffixed
 from proxy.protocol.request import with_changes
 from proxy.types import ChatRequest, Fates, Message, Plan, Prompt, PromptTokens
 
@@ -77,9 +76,9 @@ def _into_instructions(sent: list[Message], head: str) -> None:
         sent.insert(0, instruction(head))
 
 
-def assemble(request: ChatRequest, plan: Plan, upstream: UpstreamConfig) -> Prompt:
+def assemble(request: ChatRequest, plan: Plan, upstream: UpstreamConfig, *, is_limited: bool = False) -> Prompt:
     """Returns the body to send, and the plan that it carries out. If the upstream would refuse the planned messages,
-    the client's own are sent instead."""
+    the client's own are sent instead. `is_limited`: what it comes to counts against somebody's limit."""
     if not request.messages and request.origin is None:
         return Prompt(request.raw, plan)  # what could not be read can't be written anew
     dialect = DIALECTS[upstream.dialect]
@@ -88,13 +87,13 @@ def assemble(request: ChatRequest, plan: Plan, upstream: UpstreamConfig) -> Prom
         messages = None
         plan = original(plan, f"stage=assemble;rule={found[0].rule}")
     # Usage is asked for where we rewrite anyway, or where the configuration prefers a measured ledger to a body
-    # that passes byte for byte.
+    # that passes byte for byte; and under a limit, which a model's thoughts count against that no stream shows.
     tools = plan.tools if messages is not None else None
     ask = (
         request.stream
         and not request.wants_usage_chunk
         and dialect.include_usage
-        and (messages is not None or upstream.stream_usage == "ask")
+        and (messages is not None or is_limited or upstream.stream_usage == "ask")
     )
     model = upstream.aliases.get(request.model, request.model)
     if request.origin is not None:

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from hashlib import blake2b
 
 from proxy.conversation.names import is_private, scope_of, session_of
-from proxy.protocol.chat import Chains, chain_of
+from proxy.protocol.chains import Chains, chain_of
 from proxy.storage.base import KnownPrefix, SessionStore
 from proxy.tasks import Offload
 from proxy.types import (

@@ -98,7 +98,7 @@ class Histories:
         """Returns the history of a case without a state, and reads it if it is not known."""
         if newest == 0:
             return _read(case, newest)
-        # A link leaves out fields that are only informative (proxy/protocol/chat.py) but have tokens: so the key has
+        # A link leaves out fields that are only informative (proxy/protocol/chains.py) but have tokens: so the key has
         # the lengths in bytes as well.
         lengths = tuple([len(said.raw) for said in case.messages[:newest]])
         key = (case.chain[newest - 1], lengths, case.profile.window)

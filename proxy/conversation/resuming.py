@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 from proxy.conversation.identify import new_session
 from proxy.conversation.turns import up_to_calls
 from proxy.errors import BadRequest
-from proxy.protocol.chat import INSTRUCTIONS, Chains, identity_of
+from proxy.protocol.chains import Chains, identity_of
 from proxy.protocol.headers import is_retry
-from proxy.protocol.message import unpacked
+from proxy.protocol.message import INSTRUCTIONS, unpacked
 from proxy.protocol.request import with_messages
 from proxy.storage.recollection import Archive
 from proxy.storage.shared import OpenTurns

@@ -16,8 +16,7 @@ from typing import Literal, cast
 
 from proxy.conversation.blocks import without_ours
 from proxy.conversation.turns import archived
-from proxy.protocol.chat import INSTRUCTIONS
-from proxy.protocol.message import unpacked
+from proxy.protocol.message import INSTRUCTIONS, unpacked
 from proxy.types import ArchivedTurn, Identity, Message
 
 Name = Literal["clear", "remember", "forget", "memory"]

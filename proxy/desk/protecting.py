@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from typing import Literal
 
-from proxy.protocol.chat import INSTRUCTIONS
+from proxy.protocol.message import INSTRUCTIONS
 from proxy.types import Message
 
 Protection = Literal["system", "pinned", "newest"]

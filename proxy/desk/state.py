@@ -12,7 +12,7 @@ from hashlib import blake2b
 
 import msgspec
 
-from proxy.protocol.chat import LINK_BYTES, links_after
+from proxy.protocol.chains import LINK_BYTES, links_after
 from proxy.protocol.dialects import GENERIC, violations
 from proxy.protocol.message import bare, message_of
 from proxy.protocol.spliced import in_span

@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from proxy.desk.planned import View
 from proxy.desk.state import DeskState, HiddenExchange, key_of
-from proxy.protocol.chat import links_after
+from proxy.protocol.chains import links_after
 from proxy.protocol.message import prefixed, suffixed
 from proxy.types import ApiName, Message
 

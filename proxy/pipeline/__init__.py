@@ -63,7 +63,7 @@ from proxy.pipeline.own_requests import Verifier
 from proxy.pipeline.record import Recorder
 from proxy.pipeline.rollout import Rollout
 from proxy.pipeline.unmanaged import Unmanaged
-from proxy.protocol.chat import Chains
+from proxy.protocol.chains import Chains
 from proxy.reuse.intent import Intent
 from proxy.reuse.judging import Judging
 from proxy.storage.opening import Storage

@@ -275,10 +275,11 @@ async def _forward(context: RequestContext, exchange: Exchange, runner: ToolRunn
     services, attempts = context.services, context.attempts
     made: dict[str, Prompt] = {}  # by upstream, in the order they were asked
     unmade = Prompt(exchange.request.raw, layout.original(exchange.plan, "stage=assemble"))
+    is_limited = services.limiter.is_counted(context.incoming.request_id)
 
     def prompt_for(upstream: Upstream) -> Prompt:
         if upstream.name not in made:
-            work = partial(layout.assemble, exchange.request, exchange.plan, upstream.config)
+            work = partial(layout.assemble, exchange.request, exchange.plan, upstream.config, is_limited=is_limited)
             made[upstream.name] = attempts.call("assemble", work, fallback=unmade)
         return made[upstream.name]
 

@@ -19,7 +19,7 @@ from proxy.memory.extract import extract
 from proxy.memory.learn import Learner, Obedience
 from proxy.memory.library import Library
 from proxy.pipeline.answered_scopes import AnsweredScopes
-from proxy.protocol.chat import links_after
+from proxy.protocol.chains import links_after
 from proxy.protocol.message import message
 from proxy.storage.base import StorageError
 from proxy.storage.shared import OpenTurns

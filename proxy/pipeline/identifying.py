@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from proxy.conversation import identify, names, resuming
 from proxy.pipeline import RequestContext
-from proxy.protocol.chat import chain_of
+from proxy.protocol.chains import chain_of
 from proxy.types import ChatRequest, Identity
 
 DEADLINE = 2.0  # seconds

@@ -13,7 +13,7 @@ from proxy.pipeline.ledger import cost_of
 from proxy.pipeline.outcome import decoded
 from proxy.pipeline.own_requests import HEADERS, OwnRequests
 from proxy.protocol.answers import find_usage, first_text
-from proxy.protocol.chat import chain_of
+from proxy.protocol.chains import chain_of
 from proxy.protocol.request import parse
 from proxy.storage.erasures import base_of
 from proxy.tasks import Attempts, Offload

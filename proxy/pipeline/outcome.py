@@ -9,7 +9,7 @@ import msgspec
 
 from proxy.errors import UpstreamBroken, UpstreamError
 from proxy.protocol.answers import answers_of, find_usage, has_error, model_of
-from proxy.protocol.chat import links_after
+from proxy.protocol.chains import links_after
 from proxy.types import Delivery, Exchange
 
 _object = msgspec.json.Decoder(dict[str, Any])

@@ -24,7 +24,7 @@ from proxy.pipeline.ledger import cost_of
 from proxy.pipeline.outcome import decoded
 from proxy.pipeline.record import Recorder
 from proxy.protocol.answers import find_usage, first_text, without_disclaimer
-from proxy.protocol.chat import chain_of
+from proxy.protocol.chains import chain_of
 from proxy.protocol.request import parse
 from proxy.reuse.judging import MOST_ANSWER, Reply
 from proxy.tasks import Attempts, Tasks

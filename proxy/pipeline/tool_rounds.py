@@ -166,7 +166,8 @@ class Rounds:
             was_taken = bool(self.deliveries) and 200 <= self.deliveries[0].status < 300
             without = layout.without_schemas if was_taken else layout.original
             request, plan = self.exchange.request, without(self.exchange.plan, "stage=tools")
-            work = partial(layout.assemble, request, plan, upstream.config)
+            limited = self.context.services.limiter.is_counted(self.exchange.incoming.request_id)
+            work = partial(layout.assemble, request, plan, upstream.config, is_limited=limited)
             made = self.context.attempts.call("assemble", work, fallback=Prompt(request.raw, plan))
             self._own[upstream.name] = made
         return self._own[upstream.name]

@@ -11,7 +11,7 @@ import msgspec
 from proxy.desk.running import ToolRunner
 from proxy.desk.sentences import sentence
 from proxy.pipeline.tool_rounds import Rounds, close, is_readable
-from proxy.protocol.chat import identity_of, links_after
+from proxy.protocol.chains import identity_of, links_after
 from proxy.protocol.rounds import NOBODYS, Whose
 from proxy.protocol.spliced import ReadRound
 from proxy.protocol.tool_results import Said, result

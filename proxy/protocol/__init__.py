@@ -5,7 +5,8 @@ apis.py        the table of APIs: what an upstream gets of a request in another 
 origin.py      the request of another API behind a neutral one
 fitting.py     its messages, as an upstream of chat completions takes them
 
-chat.py        the neutral request, read from a chat completion's body; its canonical form; its history as a hash chain
+chat.py        the neutral request, read from a chat completion's body; its canonical form
+chains.py      its history as a hash chain
 message.py     the neutral message; changed messages: a block before or behind, shorter texts, another content
 newest.py      the newest words of a user in a kept body, read without parsing the rest
 request.py     parses the body once; writes a changed body, every untouched byte kept

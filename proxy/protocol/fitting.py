@@ -13,9 +13,8 @@ they are written as its dialect demands; a chat completion's own messages stay t
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from proxy.protocol.chat import INSTRUCTIONS
 from proxy.protocol.dialects import DIALECTS, Dialect, violations
-from proxy.protocol.message import instruction, message
+from proxy.protocol.message import INSTRUCTIONS, instruction, message
 from proxy.types import Json, Message
 
 REASONING = "reasoning_content"

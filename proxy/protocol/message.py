@@ -8,6 +8,8 @@ import msgspec
 
 from proxy.types import Json, Message, Part, ToolCall
 
+INSTRUCTIONS = ("system", "developer")  # roles
+
 # Fields of a message that is nothing but its text. Reasoning that a client sends back is the model's, not the
 # conversation's; `cache_control` is about its price.
 _OF_SOLE_TEXT = frozenset({"role", "content", "reasoning_content", "reasoning", "reasoning_details", "cache_control"})

@@ -13,7 +13,7 @@ import msgspec
 from proxy.errors import BadRequest
 from proxy.protocol import headers as wire_headers
 from proxy.protocol.apis import as_chat, completion_in
-from proxy.protocol.chat import Chains
+from proxy.protocol.chains import Chains
 from proxy.protocol.message import message
 from proxy.protocol.request import parse
 from proxy.replay.gateways import NO_BODY, NO_MESSAGES, NO_OBJECT, Unusable, plain, translated, unfolded

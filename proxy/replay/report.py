@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 
 from proxy.context.layout import ExplainedPrompt
-from proxy.protocol.chat import INSTRUCTIONS
+from proxy.protocol.message import INSTRUCTIONS
 from proxy.types import Mechanisms, Message, PlanKind
 
 SLIDING_TURNS = 6  # of the plain sliding window that many clients have

@@ -37,7 +37,7 @@ from proxy.pipeline.own_requests import OwnRequests, Verifier
 from proxy.pipeline.record import Keep, Recorder
 from proxy.pipeline.rollout import Rollout
 from proxy.pipeline.unmanaged import Unmanaged
-from proxy.protocol.chat import Chains
+from proxy.protocol.chains import Chains
 from proxy.reuse.intent import Intent
 from proxy.reuse.partitions import Partitions
 from proxy.services import asking, remembering

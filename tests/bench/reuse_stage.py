@@ -14,7 +14,7 @@ import msgspec
 from proxy.config.reuse import IntentReuse
 from proxy.embedding.service import open_embedder
 from proxy.language.language import language_of
-from proxy.protocol.chat import chain_of
+from proxy.protocol.chains import chain_of
 from proxy.reuse.cacheable import bypass_reason
 from proxy.reuse.intent import Intent
 from proxy.reuse.partitions import Partitions

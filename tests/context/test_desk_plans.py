@@ -18,7 +18,7 @@ from proxy.conversation.progress import progress
 from proxy.desk.planned import DeskInput, Marked, View
 from proxy.desk.protecting import protected
 from proxy.desk.schemas import NAMES, definitions
-from proxy.protocol.chat import chain_of
+from proxy.protocol.chains import chain_of
 from proxy.protocol.dialects import KIMI, violations
 from proxy.types import DeskTrail, Json, Message, PathState, Plan
 from proxy.types.desk import Mark, Offered

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 
 from proxy.context.draft import FRAMING
 from proxy.context.slots import turns_of
-from proxy.protocol.chat import INSTRUCTIONS
 from proxy.protocol.dialects import DIALECTS, violations
+from proxy.protocol.message import INSTRUCTIONS
 from proxy.types import Fold, Message
 from tests.builders import left_out
 from tests.context.conversations import SETTINGS, Setting, Step, steps, tell

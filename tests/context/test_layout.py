@@ -277,6 +277,13 @@ def test_usage_is_asked_for_where_that_is_known_and_wanted(
     assert {**sent.fields, "stream_options": None} == {**request.fields, "stream_options": None}
 
 
+@pytest.mark.parametrize(("dialect", "asks"), [("openai", True), ("generic", False)])
+def test_under_a_limit_it_is_asked_for_wherever_it_can_be(dialect: str, *, asks: bool) -> None:
+    """Thoughts are billed, and no stream shows them."""
+    upstream = upstream_config(dialect=dialect, stream_usage="as-is")
+    assert assemble(chat(user("hi"), stream=True), UNTOUCHED, upstream, is_limited=True).strip_usage is asks
+
+
 def test_the_clients_other_stream_options_stay() -> None:
     request = chat(stream=True, stream_options={"include_obfuscation": False, "include_usage": False})
     prompt = assemble(request, UNTOUCHED, upstream_config(dialect="openai", stream_usage="ask"))

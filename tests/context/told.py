@@ -13,7 +13,7 @@ from proxy.context.economics import Rates
 from proxy.conversation.progress import Case, Progress, pack, progress, unpack
 from proxy.memory.ageing import Decay
 from proxy.memory.states import STEPS_BACK
-from proxy.protocol.chat import chain_of
+from proxy.protocol.chains import chain_of
 from proxy.tokens import Counter
 from proxy.types import Excerpt, Fact, Fates, Message, PathState, Plan, Summary, Vector
 from proxy.types.curation import StoredSummary

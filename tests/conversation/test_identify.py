@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from proxy.conversation.identify import identify, identify_unseen
 from proxy.conversation.names import scope_of
 from proxy.pipeline.answered_scopes import AnsweredScopes
-from proxy.protocol.chat import SESSION_METADATA, Chains, chain_of, links_after
+from proxy.protocol.chains import Chains, chain_of, links_after
+from proxy.protocol.chat import SESSION_METADATA
 from proxy.protocol.headers import SESSION_HEADERS, read_directives
 from proxy.storage.base import SessionStore
 from proxy.types import Headers, Identity, SessionSource

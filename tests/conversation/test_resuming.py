@@ -12,7 +12,7 @@ from proxy.conversation.names import scope_of
 from proxy.conversation.resuming import AGAIN_SECONDS, apart, resume
 from proxy.conversation.turns import archived, complete, open_turn
 from proxy.errors import BadRequest
-from proxy.protocol.chat import Chains, chain_of
+from proxy.protocol.chains import Chains, chain_of
 from proxy.protocol.dialects import DIALECTS, violations
 from proxy.protocol.headers import read_directives
 from proxy.storage.shared.learnt import LocalOpenTurns

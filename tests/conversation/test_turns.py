@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proxy.conversation.turns import archived, complete, open_turn, up_to_calls
-from proxy.protocol.chat import chain_of
+from proxy.protocol.chains import chain_of
 from proxy.protocol.message import unpacked
 from proxy.types import OpenTurn
 from tests.builders import Said, assistant, calling, messages, result, system, user

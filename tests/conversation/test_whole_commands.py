@@ -21,7 +21,7 @@ from proxy.conversation.whole_commands import (
     since_cleared,
     without_commands,
 )
-from proxy.protocol.chat import chain_of, links_after
+from proxy.protocol.chains import chain_of, links_after
 from proxy.protocol.message import message
 from proxy.types import ArchivedTurn, Message
 from tests.builders import NOW, Said, assistant, calling, chat, identity, messages, result, system, user

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from proxy.protocol.chat import links_after
+from proxy.protocol.chains import links_after
 from proxy.protocol.message import message
 from proxy.types.desk import Hidden
 from tests.builders import Said, assistant

@@ -13,7 +13,7 @@ from proxy.desk.planned import DeskInput, View
 from proxy.desk.schemas import NAMES, offered_names
 from proxy.desk.state import DeskState
 from proxy.desk.view import with_board
-from proxy.protocol.chat import chain_of
+from proxy.protocol.chains import chain_of
 from proxy.protocol.message import message, prefixed, replaced
 from proxy.types import Fates, Fold, PathState, Plan, PromptTokens
 from proxy.types.desk import Applied, Board, DeskPlan, Mark, Offered, Payload, TapeLine

@@ -20,7 +20,7 @@ from proxy.desk.dashboard import (
 )
 from proxy.desk.planned import View
 from proxy.desk.schemas import NAMES
-from proxy.protocol.chat import chain_of
+from proxy.protocol.chains import chain_of
 from proxy.types import Language
 from proxy.types.desk import Board, Pressure
 from tests.builders import Said, assistant, counter, messages, result, system, user

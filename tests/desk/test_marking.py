@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from proxy.desk.marking import Changes, changes
 from proxy.desk.planned import Marked, View
 from proxy.desk.protecting import protected, steps
-from proxy.protocol.chat import chain_of
+from proxy.protocol.chains import chain_of
 from proxy.protocol.dialects import DIALECTS, Dialect, violations
 from proxy.types import Message
 from proxy.types.desk import Mark

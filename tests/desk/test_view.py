@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from proxy.desk.planned import View
 from proxy.desk.state import DeskState, after
 from proxy.desk.view import viewed, with_board
-from proxy.protocol.chat import chain_of
+from proxy.protocol.chains import chain_of
 from proxy.protocol.dialects import DIALECTS, violations
 from proxy.protocol.message import message
 from proxy.types import Message

@@ -56,7 +56,7 @@ def unavailable(_texts: Sequence[str]) -> Vectors:
     raise EmbeddingUnavailable("not today")
 
 
-async def until(condition: Callable[[], object], seconds: float = 10.0) -> None:
+async def until(condition: Callable[[], object], seconds: float = 60.0) -> None:
     """Returns once `condition` holds, letting the loop run; fails if it never does."""
     async with asyncio.timeout(seconds):
         while not condition():  # noqa: ASYNC110 (what is awaited is another's state, which has no event)

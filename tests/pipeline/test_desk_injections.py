@@ -11,7 +11,7 @@ import pytest
 
 from proxy.desk.planned import View
 from proxy.desk.wishes import Numbered
-from proxy.protocol.chat import chain_of
+from proxy.protocol.chains import chain_of
 from proxy.types import ToolCall
 from proxy.types.desk import Edit, Ended, Hidden, Mark, TapeLine
 from tests.builders import NOW, assistant, calling, messages, result, system, user

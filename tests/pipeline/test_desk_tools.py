@@ -15,7 +15,7 @@ from proxy.desk.schemas import NAMES
 from proxy.desk.wishes import Numbered
 from proxy.pipeline import Services
 from proxy.pipeline.desk_tools import DeskTools, Seat
-from proxy.protocol.chat import chain_of
+from proxy.protocol.chains import chain_of
 from proxy.services import build
 from proxy.storage.base import StorageError
 from proxy.storage.desk import MOST_DOCUMENTS

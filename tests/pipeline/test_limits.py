@@ -150,6 +150,10 @@ class Careless:
         if body and json.loads(body).get("stream"):
             word = b'data: {"choices":[{"index":0,"delta":{"content":"word "}}]}\n\n'
             end = b'data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n'
+            asked = json.loads(body)
+            if asked.get("reasoning_effort") and (asked.get("stream_options") or {}).get("include_usage"):
+                thoughts = b'data: {"choices":[],"usage":{"prompt_tokens":9,"completion_tokens":%d}}\n\n' % (50 * WORDS)
+                end = end.replace(b"data: [DONE]", thoughts + b"data: [DONE]")
             kind, said = b"text/event-stream", word * WORDS + end
         else:
             usage = {"prompt_tokens": 9, "completion_tokens": WORDS, "total_tokens": WORDS + 9}
@@ -227,6 +231,14 @@ def test_of_fifty_at_once_as_many_pass_as_a_budget_has_room_for(careless: Carele
         found = Counter(threads.map(lambda _: http.post(path, json=body).status_code, range(50)))
         assert found == {200: 1, 429: 49}
         assert len(careless.paths) == 1
+
+
+def test_thoughts_that_no_stream_shows_count_against_a_budget(careless: Careless) -> None:
+    with before(careless, dollars_per_day=1.0) as http:
+        asked = {**CHAT, "stream": True, "reasoning_effort": "high", "max_tokens": WORDS}
+        answer = http.post("/v1/chat/completions", json=asked)
+        assert b"usage" not in answer.content  # it was not the client who asked for it
+        eventually(lambda: spent(http) > 50 * WORDS * 4.0 / 1e6)
 
 
 def test_a_request_for_many_answers_is_counted_as_many(careless: Careless) -> None:

@@ -15,7 +15,7 @@ import pytest
 
 from proxy.pipeline import Services
 from proxy.pipeline.chat import handle
-from proxy.protocol.chat import chain_of
+from proxy.protocol.chains import chain_of
 from proxy.protocol.request import parse
 from proxy.types import ChatRequest, Headers, Identity, Incoming, LedgerRow, ReuseHit, Scope
 from tests.builders import NOW, body, completion, stored, user

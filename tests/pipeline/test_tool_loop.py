@@ -16,7 +16,7 @@ from proxy.errors import UpstreamError
 from proxy.pipeline import Services
 from proxy.pipeline.tool_loop import answered
 from proxy.protocol.accumulate import Accumulator
-from proxy.protocol.chat import links_after
+from proxy.protocol.chains import links_after
 from proxy.protocol.dialects import DIALECTS, violations
 from proxy.protocol.message import message
 from proxy.protocol.sse import SseParser

@@ -10,8 +10,7 @@ from typing import Any
 
 import msgspec
 
-from proxy.protocol.chat import INSTRUCTIONS
-from proxy.protocol.message import ChatCompletionMessage, chat_message
+from proxy.protocol.message import INSTRUCTIONS, ChatCompletionMessage, chat_message
 from proxy.protocol.origin import told_result
 from proxy.protocol.responses import reasoning
 from proxy.types import Json, Message

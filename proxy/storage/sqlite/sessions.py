@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from proxy.protocol.chat import LINK_BYTES
+from proxy.protocol.chains import LINK_BYTES
 from proxy.storage.database import Database
 from proxy.storage.pending import Link
 from proxy.storage.recollection import STATE_SECONDS, STATES_PER_SESSION

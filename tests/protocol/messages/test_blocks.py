@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proxy.errors import BadRequest
-from proxy.protocol.chat import identity_of
+from proxy.protocol.chains import identity_of
 from proxy.protocol.dialects import ANTHROPIC, violations
 from proxy.protocol.message import message, prefixed, replaced
 from proxy.protocol.messages import blocks

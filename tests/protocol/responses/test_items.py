@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.protocol.chat import identity_of
+from proxy.protocol.chains import identity_of
 from proxy.protocol.dialects import OPENAI, violations
 from proxy.protocol.message import message, prefixed, replaced, suffixed
 from proxy.protocol.messages.blocks import has_broken_seal
