@@ -17,6 +17,7 @@
     elide.py        instructions that the model knows are left out
     recollecting.py the facts and how much of the past this question calls for
     volatile.py     those of them that are sent, since the window does not hold them
+    staying.py      those that were sent with earlier questions: they stay in front of these
     fitting.py      what gives way under a limit
     finishing.py    the draft as a plan: its messages, their fates, its costs and breakpoints, the next request's state
     pointed.py      the item of an earlier list that this question points at

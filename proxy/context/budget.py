@@ -5,7 +5,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from proxy.context import shortening
+from proxy.context import shortening, staying
 from proxy.context.draft import FRAMING, Draft, Memory, PlanContext
 from proxy.context.economics import CostSoFar, PromptSizes
 from proxy.conversation.blocks import memory_head
@@ -13,14 +13,21 @@ from proxy.conversation.progress import Case, Progress
 from proxy.desk.marking import NO_CHANGES, Changes
 from proxy.memory.current import render
 from proxy.protocol.message import INSTRUCTIONS
-from proxy.types import Fact, Fold, Message, TurnDigest
+from proxy.types import Fact, Fold, Message, ToldFacts, TurnDigest
 
 
 class TokenBudget:
     """Tokens of every part of a request's prompt. `cap_all`, `mark` and `edit` change them, since they shorten
     messages."""
 
-    def __init__(self, case: Case, progress: Progress, context: PlanContext, changes: Changes = NO_CHANGES) -> None:
+    def __init__(
+        self,
+        case: Case,
+        progress: Progress,
+        context: PlanContext,
+        changes: Changes = NO_CHANGES,
+        told: Mapping[int, ToldFacts] = staying.NOTHING,
+    ) -> None:
         self.case, self.progress, self.context = case, progress, context
         self.state = case.state
         self.original = case.overhead + progress.before + progress.newest_tokens - case.added
@@ -28,7 +35,9 @@ class TokenBudget:
         self._unfolded = Fold(progress.preamble)
         self.capped: dict[int, Message] = {}
         self.markers: dict[int, Message] = {}
+        self.told = dict(told)
         self.saved: dict[int, int] = {}  # tokens that shortened messages leave out, by index; below 0: they add some
+        self.saved |= {index: -each.tokens for index, each in told.items()}
         self.changes = self._changed_before = NO_CHANGES  # by the model's marks
         self.edit(changes)
         self._changed_before = changes
@@ -43,6 +52,7 @@ class TokenBudget:
         for index in (*changes.removed, *changes.replaced):
             self.capped.pop(index, None)
             self.markers.pop(index, None)
+            self.told.pop(index, None)
         self.saved |= self._saved_of(changes)
 
     def _saved_of(self, changes: Changes) -> dict[int, int]:
@@ -123,6 +133,14 @@ class TokenBudget:
     def _texts(self, said: Message) -> int:
         """Returns the tokens of a message's text, counted part by part."""
         return sum([self.context.count(text) for text in said.texts])
+
+    def told_from(self, start: int) -> list[ToldFacts]:
+        """Returns the facts that were told with earlier questions, and stand in messages[start:]; oldest first."""
+        return [each for index, each in sorted(self.told.items()) if index >= start]
+
+    def told_in(self, draft: Draft) -> int:
+        """Returns the tokens of facts that were told with earlier questions."""
+        return sum([each.tokens for each in self.told_from(self.start(draft))]) if self.told else 0
 
     def is_too_large(self, draft: Draft) -> bool:
         """True if the draft exceeds the limit."""
@@ -225,8 +243,9 @@ class TokenBudget:
         if self._laid_out(draft.fold) != self._laid_out(self.state.fold):
             return self.fixed_prefix(self.state.fold)
         new = self.markers.keys() - set(self.state.folded_results)
+        untold = staying.left(self.state, self.progress.newest).keys() - self.told.keys()
         edited = self.changes.first_difference(self._changed_before)
-        differing = (*new, *(() if edited is None else (edited,)))
+        differing = (*new, *untold, *(() if edited is None else (edited,)))
         first = min((index for index in differing if index >= self.start(draft)), default=None)
         return math.inf if first is None else self.in_front_of(draft, first)
 

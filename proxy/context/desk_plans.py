@@ -106,6 +106,7 @@ def told(made: Plan, given: DeskInput) -> Plan:
             capped=places(fates.capped),
             markers=places(fates.markers),
             quoted=places(fates.quoted),
+            told=places(fates.told),
             removed=places(fates.removed),
             rewritten=places(fates.rewritten),
         )

@@ -118,6 +118,11 @@ class Draft:
         """Tokens of the model's own memory in the memory head."""
         return self.sent_fold.desk_tokens if self.sent_fold else 0
 
+    @property
+    def is_repeated(self) -> bool:
+        """True if the next turn's request repeats all of it, if nothing is folded."""
+        return not self.omitted and (not self.volatile.text or self.volatile.stays)
+
     def without_block(self) -> "Draft":
         """Returns the draft without a volatile block."""
         return replace(self, volatile=NO_BLOCK, recalled=())

@@ -41,6 +41,7 @@ class DraftFinisher(Step):
     def planned(self, draft: Draft, offers: str) -> Plan:
         """Returns the plan of a draft. `offers`: as of its desk."""
         is_changed = bool(draft.fold or draft.volatile.text or draft.omitted or self.budget.markers or self._has_desk())
+        is_changed = is_changed or self.budget.told_in(draft) > 0
         is_changed = is_changed or self._is_marked_ahead(draft)
         sent = self.budget.tokens(draft) if is_changed else self.budget.original
         is_too_large = self.context.limit is not None and sent > self.context.limit
@@ -123,6 +124,7 @@ class DraftFinisher(Step):
             summaries=tuple([(each.first_turn, each.last_turn) for each in fold.summaries]),
             head=fold.head,
             volatile=draft.volatile.text,
+            told=tuple([each.index for each in self.budget.told_from(start)]),
             removed=tuple(sorted(self.budget.changes.removed)),
             rewritten=tuple(sorted(self.budget.changes.replaced)),
         )
@@ -141,7 +143,7 @@ class DraftFinisher(Step):
             tools=sum([saved[index] for index in fates.markers]),
             pruned=sum([saved[index] for index in edited]),
             summaries=max(0, draft.head - stated - draft.desk_tokens),
-            facts=stated + draft.volatile.facts,
+            facts=stated + draft.volatile.facts + self.budget.told_in(draft),
             recall=draft.volatile.tokens - draft.volatile.facts,
             desk=draft.desk_tokens + self.case.added - gone,
         )
@@ -150,7 +152,7 @@ class DraftFinisher(Step):
         """Returns the cost of a changed prompt, with breakpoints where it needs some."""
         rates = self.context.rates
         cost = rates.cost(sent, repeated)
-        is_whole = self._goes_on() or not (draft.volatile.text or draft.omitted)
+        is_whole = self._goes_on() or draft.is_repeated
         if rates.tail is None or is_whole or sent < rates.minimum:
             return cost
         return cost - (rates.write - rates.tail) * (sent - max(repeated, self._stable(draft, sent)))
@@ -169,7 +171,7 @@ class DraftFinisher(Step):
         if not pays(self.context.caching, self.budget.costs(), spent):
             return None
         behind = sum(index >= fates.newest for index in kept(self.case.messages, fates))
-        is_whole = not (draft.volatile.text or draft.omitted)
+        is_whole = draft.is_repeated
         turn = len(messages) if is_whole else 0 if draft.omitted else len(messages) - behind
         return Repeats(turn, whole=is_whole or self._goes_on(), minimum=self.context.rates.minimum)
 
@@ -206,6 +208,7 @@ class DraftFinisher(Step):
             domain=progress.topic.domain,
             applied=(*(self.state.applied if self.state else ()), *self.marks.applied),
             has_tools=self.context.has_tools,
+            told=tuple(self.budget.told_from(draft.fold.start if draft.fold else 0)),
         )
 
     def _lost(self, draft: Draft) -> int:
@@ -242,7 +245,7 @@ class DraftFinisher(Step):
 
     def _stable(self, draft: Draft, sent: int) -> int:
         """Returns the tokens at the beginning that the next request repeats, unless the turn goes on."""
-        if not draft.omitted and not draft.volatile.text:
+        if draft.is_repeated:
             return sent
         if draft.omitted:
             stable = self.budget.stable_without(draft)
@@ -257,4 +260,5 @@ class DraftFinisher(Step):
             head=draft.sent_fold.head if draft.sent_fold else "",
             role=self.context.role,
             replaced={**self.budget.capped, **self.budget.markers, **self.budget.changes.replaced},
+            told={each.index: each.text for each in self.budget.told_from(fates.start)},
         )

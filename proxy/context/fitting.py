@@ -45,7 +45,7 @@ class FitPlanner(Step):
         """Returns the draft, cut back where it would exceed the client's own prompt by more than memory from outside of
         it."""
         stated = draft.stated_tokens
-        ours = draft.desk_tokens + self.case.added
+        ours = draft.desk_tokens + self.case.added + self.budget.told_in(draft)
         outside = stated + draft.volatile.facts + draft.volatile.others + ours
         if self.budget.tokens(draft) <= self.budget.original + outside:
             return draft

@@ -40,14 +40,17 @@ def lay_out(
     head: str = "",
     role: Literal["user", "system"] = "user",
     replaced: Mapping[int, Message] = MappingProxyType({}),
+    told: Mapping[int, str] = MappingProxyType({}),
 ) -> tuple[Message, ...]:
     """Returns the messages that are sent: the client's bytes, except for those that carry a block or are `replaced` (by
-    index). `role`: of the message that carries the memory head."""
+    index). `role`: of the message that carries the memory head; `told`: blocks of earlier questions, by index."""
     assert fates.preamble <= fates.start <= fates.newest
     sends = kept(messages, fates)
     # A question that has left with its turn carries nothing.
     first = next((index for index in sends if index >= fates.start and messages[index].role == "user"), fates.newest)
     before = {first: [head] if head and role == "user" else []}
+    for index, text in told.items():
+        before.setdefault(index, []).append(text)
     before.setdefault(fates.newest, []).extend([fates.volatile] if fates.volatile else [])
     sent = []
     for index in sends:
@@ -203,6 +206,8 @@ def _sent(index: int, fates: Fates) -> FateAndReason:
         return "marker", "old tool result"
     if index in fates.capped:
         return "shortened", "long older answer"
+    if index in fates.told:
+        return "kept", "window, behind the facts that its question called for"
     return "kept", "newest turn" if index >= fates.newest else "window"
 
 

@@ -15,7 +15,7 @@
 Pure: lookups were made before; excerpts come from a function.
 """
 
-from proxy.context import elide, marks
+from proxy.context import elide, marks, staying
 from proxy.context.budget import Step, TokenBudget
 from proxy.context.draft import Draft, Memory, PlanContext
 from proxy.context.finishing import DraftFinisher
@@ -35,7 +35,8 @@ def plan(request: ChatRequest, case: Case, progress: Progress, memory: Memory, c
 
 def make(case: Case, progress: Progress, memory: Memory, context: PlanContext) -> Plan:
     """Returns the same plan with all instructions."""
-    return _Planner(TokenBudget(case, progress, context, marks.standing(case, context)), memory).made()
+    told = staying.remembered(staying.left(case.state, progress.newest), memory.facts)
+    return _Planner(TokenBudget(case, progress, context, marks.standing(case, context), told), memory).made()
 
 
 class _Planner(Step):

@@ -70,7 +70,9 @@ class VolatilePlanner(Step):
         start = self.budget.start(bare)
         limit = self.context.limit
         free = math.inf if limit is None else limit - self.budget.tokens(bare) - BLOCK
-        relevant = self._payable(self.folds.unsaid(self.memory.relevant, start, free), bare)
+        told = {name for each in self.budget.told_from(start) for name in each.fact_ids}
+        untold = [fact for fact in self.memory.relevant if fact.id not in told]
+        relevant = self._payable(self.folds.unsaid(untold, start, free), bare)
         allowed: float = self._allowance(bare)
         if self.memory.is_asked_for and limit is not None and self.budget.original > limit:
             # The question asks for the past, and the limit would not let all of it be sent.
@@ -89,11 +91,12 @@ class VolatilePlanner(Step):
         text = volatile_block(render(relevant), excerpts, now=self.context.now, session=self.context.session)
         tokens = self.context.count(text) + FRAMING if text else 0
         stated = self.budget.stated(relevant)
+        alone = () if excerpts else tuple(fact.id for fact in relevant)
         own = [each.tokens for each in excerpts if each.session == self.context.session]
         others = tokens - stated - sum(own) if len(own) < len(excerpts) else 0
         return replace(
             bare,
-            volatile=VolatileBlock(text, tokens, stated, max(0, others), self._quoted(excerpts)),
+            volatile=VolatileBlock(text, tokens, stated, max(0, others), self._quoted(excerpts), alone),
             recalled=excerpts,
         )
 
@@ -119,7 +122,7 @@ class VolatilePlanner(Step):
         question can be answered."""
         if self.memory.wanted and not self.memory.is_faint:
             return relevant
-        allowed = self._allowance(draft, regret=-economics.RESERVE)
+        allowed = self._allowance(draft, regret=-economics.RESERVE, stays=True)
         chosen: list[Fact] = []
         own: list[Fact] = []
         for fact in relevant:
@@ -146,13 +149,16 @@ class VolatilePlanner(Step):
         shortened = self.budget.capped.get(item.index)
         return None if shortened is None or item.is_in(shortened.text) else item
 
-    def _allowance(self, draft: Draft, *, regret: float = economics.REGRET) -> int:
-        """Returns the tokens of memory that the savings so far can pay. The next request sends the newest turn without
-        the block, so the prefix cache misses that turn then, and, where there are only breakpoints, everything since
-        the last one."""
+    def _allowance(self, draft: Draft, *, regret: float = economics.REGRET, stays: bool = False) -> int:
+        """Returns the tokens of memory that the savings so far can pay. Unless the block `stays`, the next request
+        sends the newest turn without it, so the prefix cache misses that turn then, and, where there are only
+        breakpoints, everything since the last one."""
         rates = self.context.rates
         repeated = self.budget.repeated_by(draft)
-        lost = self.budget.tokens(draft) - repeated if rates.breakpoints else self.budget.newest()
+        lost = 0 if stays else self._missed(draft, repeated)
         again = round(lost * max(0.0, 1 - rates.cached / rates.added))
         allowed = economics.allowance(rates, self.budget.tokens(draft), repeated, self.budget.costs(), regret=regret)
         return max(0, allowed - again)
+
+    def _missed(self, draft: Draft, repeated: int) -> int:
+        return self.budget.tokens(draft) - repeated if self.context.rates.breakpoints else self.budget.newest()

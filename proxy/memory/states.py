@@ -90,4 +90,4 @@ class PathStates:
 
 def _without_text(state: PathState) -> PathState:
     fold = None if state.fold is None else replace(state.fold, head="", head_tokens=0, summaries=())
-    return replace(state, fold=fold, volatile=VolatileBlock())
+    return replace(state, fold=fold, volatile=VolatileBlock(), told=())

@@ -48,6 +48,8 @@ def forwarded(
     cost = cost_of(counted, price) if spent is None else spent
     is_changed = plan.messages is not None and not unbilled
     alone = _alone(delivery, counted, is_changed=is_changed)
+    # Pass-through is assumed to find its prompts in the provider's cache. So are ours, where nobody says if they were.
+    compared = cost_of(_found(counted, tokens), price) if spent is None and is_silent(usage) else cost
     return LedgerRow(
         **{**_common(exchange, attempts, total), "trail": _trail(plan, delivery, counted, price)},
         upstream=delivery.upstream,
@@ -61,7 +63,7 @@ def forwarded(
         tokens_completion=counted.completion_tokens,
         measured=usage is not None,
         cost=cost,
-        cost_saved=(_passed_through(tokens, alone, price) if is_changed else cost_of(alone, price)) - cost,
+        cost_saved=_passed_through(tokens, alone, price) - compared if is_changed else cost_of(alone, price) - cost,
         mechanisms=dict(tokens.mechanisms.items()) if is_changed else {},
         tokens_busted=tokens.busted if is_changed else 0,
         upstream_seconds=delivery.upstream_seconds,
@@ -169,6 +171,18 @@ def cost_of(usage: Usage, price: Price) -> float:
     prompt = usage.cached_tokens * price.cached + new * price.input + written * dearer
     prompt += hour * (max(price.input, price.hour) - price.input)
     return (prompt + usage.completion_tokens * price.output) / 1_000_000
+
+
+def is_silent(usage: Usage | None) -> bool:
+    """Tells whether a report says nothing of the prefix cache, not even that it held nothing."""
+    if usage is None:
+        return True
+    return not (usage.cached_tokens or usage.reports_none_cached) and usage.written_tokens is None
+
+
+def _found(counted: Usage, tokens: PromptTokens) -> Usage:
+    """Returns the usage with as many cached tokens as the plan has reckoned with."""
+    return replace(counted, cached_tokens=min(tokens.expected, counted.prompt_tokens))
 
 
 def _alone(delivery: Delivery, counted: Usage, *, is_changed: bool) -> Usage:

@@ -52,6 +52,7 @@ from proxy.types.memory import (
     ShiftCause,
     Statement,
     Summary,
+    ToldFacts,
     TurnDigest,
     Utterance,
     VolatileBlock,

@@ -199,6 +199,22 @@ class VolatileBlock:
     facts: int = 0  # tokens of it that are facts
     others: int = 0  # tokens of it that are excerpts from other conversations
     quoted: tuple[int, ...] = ()  # indices of the messages of this conversation that it quotes
+    fact_ids: tuple[str, ...] = ()  # of its facts, where it has nothing else
+
+    @property
+    def stays(self) -> bool:
+        """True if later requests leave it where it is: it has facts alone."""
+        return bool(self.fact_ids)
+
+
+@dataclass(frozen=True, slots=True)
+class ToldFacts:
+    """Facts that were told with an earlier question, and stay in front of its message."""
+
+    index: int  # of that message
+    text: str
+    tokens: int
+    fact_ids: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,3 +247,4 @@ class PathState:
     has_tools: bool = False  # memory's own tools were offered
     is_written: bool = True  # to the prefix cache: one that holds only what is marked may hold nothing of it
     is_split: bool = True  # its instructions are found by themselves, if the rest of it has changed
+    told: tuple[ToldFacts, ...] = ()  # in messages before the newest user message, oldest first

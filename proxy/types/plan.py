@@ -172,6 +172,7 @@ class Fates:
     capped: tuple[int, ...] = ()  # long answers that are sent without their middle
     markers: tuple[int, ...] = ()  # old tool results that are sent as one line
     quoted: tuple[int, ...] = ()  # messages that the volatile block quotes
+    told: tuple[int, ...] = ()  # earlier questions with the facts that they called for
     summaries: tuple[tuple[int, int], ...] = ()  # first and last turn of each
     is_elided: bool = False  # the first message is sent without parts that need not be repeated
     removed: tuple[int, ...] = ()  # messages that the model has pruned or summarised: they are not sent

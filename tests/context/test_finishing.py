@@ -5,15 +5,15 @@ from dataclasses import replace
 import pytest
 
 from proxy.context.caching import Caching, caching
-from proxy.context.draft import Memory
+from proxy.context.draft import Memory, Pointed
 from proxy.types import Breakpoints, PrefixCache, Price, Repeats
 from tests.builders import assistant, calling, messages, result, system, user
 from tests.context.told import (
-    ELSEWHERE,
     WARM,
     Teller,
     asking,
     counter,
+    excerpt,
     history,
     words,
 )
@@ -30,7 +30,7 @@ def test_what_goes_as_it_came_costs_what_passing_it_through_does_wherever_blocks
 def test_behind_a_block_that_goes_a_breakpoint_is_lost_and_the_one_before_it_is_found(*, breakpoints: bool) -> None:
     teller = Teller(rates=replace(WARM, breakpoints=breakpoints))
     said = history(3)
-    needed = Memory(relevant=(ELSEWHERE,), facts=frozenset({ELSEWHERE.id}))
+    needed = Memory(pointed=Pointed(0, ("oolong",), excerpt(b"e" * 16, "oolong", session="another")))
     plain = teller.ask(*said, user("3?"))
     with_block = teller.ask(*said, user("3?"), assistant("3."), user("Tea?"), memory=needed)
     assert with_block.state.volatile.text

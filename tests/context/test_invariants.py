@@ -16,9 +16,15 @@ from proxy.types import Fold, Message
 from tests.builders import left_out
 from tests.context.conversations import SETTINGS, Setting, Step, steps, tell
 from tests.context.told import OVERHEAD, Told, counter
+from tests.examples import examples
 
 SLACK = 10  # tokens: of the framing of two blocks, more is reckoned with than there can be
-EXAMPLES = 50
+EXAMPLES = examples(50)
+
+
+def _slack(*told: Told) -> int:
+    """The same, with the facts of earlier questions, each of which has a block."""
+    return SLACK + FRAMING * max(len(each.state.told) for each in told)
 
 
 def _source(told: Told) -> list[tuple[int, Message]]:
@@ -72,7 +78,7 @@ def what_is_kept_is_kept_in_order_and_to_the_byte(done: Sequence[Told]) -> None:
         replaced = {*(fold.capped if fold else ()), *each.state.folded_results}
         source = _source(each)
         begins = next(index for index, _ in source if index >= each.progress.preamble)
-        carriers = {each.progress.newest, begins}
+        carriers = {each.progress.newest, begins, *(told.index for told in each.state.told)}
         for index, said in source:
             original = each.case.messages[index]
             if index in carriers:
@@ -98,7 +104,7 @@ def within_the_limit_or_said_to_be_over_it(done: Sequence[Told]) -> None:
 
 def what_is_sent_is_what_is_told_to_be_and_never_more(done: Sequence[Told]) -> None:
     for each in done:
-        assert 0 <= each.managed.tokens.sent - each.tokens <= SLACK
+        assert 0 <= each.managed.tokens.sent - each.tokens <= _slack(each)
         assert each.managed.tokens.original == OVERHEAD + sum(map(counter.message, each.case.messages))
 
 
@@ -106,13 +112,13 @@ def the_mechanisms_add_up(done: Sequence[Told]) -> None:
     for each in done:
         did = each.managed.tokens.mechanisms
         assert all(tokens >= 0 for _, tokens in did.items())
-        assert abs(each.managed.tokens.original - left_out(did) + did.added - each.managed.tokens.sent) <= SLACK
+        assert abs(each.managed.tokens.original - left_out(did) + did.added - each.managed.tokens.sent) <= _slack(each)
 
 
 def no_prompt_is_larger_than_the_clients_but_for_facts(done: Sequence[Told]) -> None:
     for each in done:
         assert each.managed.tokens.sent <= each.managed.tokens.original + each.managed.tokens.mechanisms.facts
-        assert each.tokens <= each.managed.tokens.original + each.managed.tokens.mechanisms.facts + SLACK
+        assert each.tokens <= each.managed.tokens.original + each.managed.tokens.mechanisms.facts + _slack(each)
 
 
 def the_same_gives_the_same_from_memory_and_from_storage(done: Sequence[Told]) -> None:
@@ -122,7 +128,7 @@ def the_same_gives_the_same_from_memory_and_from_storage(done: Sequence[Told]) -
 
 
 def between_folds_a_prompt_goes_on_where_the_one_before_ended(done: Sequence[Told]) -> None:
-    """All that stood before its newest user message; within a turn all of it."""
+    """All that stood before its newest user message, with the facts in front of that; within a turn all of it."""
     by_state = {id(each.state): each for each in done}
     for each in done:
         if each.case.state is None:
@@ -131,6 +137,9 @@ def between_folds_a_prompt_goes_on_where_the_one_before_ended(done: Sequence[Tol
         state = each.state
         if state.fold != before.state.fold or state.folded_results != before.state.folded_results:
             continue
+        told = {name for block in before.state.told for name in block.fact_ids}
+        if not each.memory.facts >= told | set(before.state.volatile.fact_ids):
+            continue  # what is forgotten leaves the questions that it was told with
         if each.progress.newest == before.progress.newest:
             if state.volatile.text != (stood := before.state.volatile.text):
                 assert each.context.limit is not None
@@ -139,7 +148,7 @@ def between_folds_a_prompt_goes_on_where_the_one_before_ended(done: Sequence[Tol
                 continue
             assert [said.raw for said in each.sent[: len(before.sent)]] == [said.raw for said in before.sent]
         elif not state.omitted and not before.state.omitted:
-            kept = before.before_newest
+            kept = before.sent if before.state.volatile.stays else before.before_newest
             assert [said.raw for said in each.sent[: len(kept)]] == [said.raw for said in kept]
 
 
@@ -200,9 +209,10 @@ def what_is_taken_for_cached_was_sent_before(done: Sequence[Told]) -> None:
         shared = OVERHEAD + max(_common(each.sent, other.sent) for other in ancestors)
         # What goes as it came is booked as pass-through is, wherever blocks begin.
         price = each.context.rates.least if each.managed.messages is None else each.context.rates.cost
-        least = price(each.managed.tokens.sent, min(shared + SLACK, each.managed.tokens.sent))
-        assert spent >= least - SLACK * each.context.rates.write
-        assert 0 <= each.managed.tokens.expected <= min(shared + SLACK, each.managed.tokens.sent)
+        slack = _slack(each, *ancestors)
+        least = price(each.managed.tokens.sent, min(shared + slack, each.managed.tokens.sent))
+        assert spent >= least - slack * each.context.rates.write
+        assert 0 <= each.managed.tokens.expected <= min(shared + slack, each.managed.tokens.sent)
 
 
 def unless_turns_leave_no_more_is_busted_than_is_not_repeated(done: Sequence[Told]) -> None:
@@ -217,7 +227,7 @@ def unless_turns_leave_no_more_is_busted_than_is_not_repeated(done: Sequence[Tol
             continue  # what is left to be repeated is of a prompt before that one
         left = state.sent if goes_on else state.stable
         shared = OVERHEAD + _common(each.sent, before.sent)
-        assert 0 <= each.managed.tokens.busted <= max(0, left - shared) + SLACK
+        assert 0 <= each.managed.tokens.busted <= max(0, left - shared) + _slack(each, before)
 
 
 def _begins(told: Told) -> Any:

@@ -66,6 +66,28 @@ def row(
     return ledger_row.forwarded(exchange, delivery, 7, price, Attempts(lambda _stage, _reason: None), 0.1, spent)
 
 
+@pytest.mark.parametrize(
+    ("usage", "found"),
+    [
+        (Usage(400, 10), 300),  # as many as the plan has reckoned with
+        (None, 300),
+        (Usage(400, 10, reports_none_cached=True), 0),
+        (Usage(400, 10, 0, written_tokens=400), 0),
+        (Usage(400, 10, 200), 200),
+    ],
+)
+def test_where_nobody_says_what_was_cached_ours_is_taken_for_as_well_cached_as_pass_through(
+    usage: Usage | None, found: int
+) -> None:
+    plan = replace(MANAGED, tokens=replace(MANAGED.tokens, expected=300))
+    got, answered = row(plan, usage), 10 if usage else 7
+    passed = 100 * 1.0 + 900 * 0.1 + answered * 4.0
+    ours = (400 - found) * 1.0 + found * 0.1 + answered * 4.0
+    assert got.cost_saved == pytest.approx((passed - ours) / 1e6)
+    # What is told to be paid stays what was reported.
+    assert got.tokens_cached == (usage.cached_tokens if usage else 0)
+
+
 @pytest.mark.parametrize("kind", ["untouched", "over-budget", "fail-open"])
 @pytest.mark.parametrize("usage", [Usage(390, 10, 200), None])
 def test_what_went_through_as_it_came_saves_nothing(kind: PlanKind, usage: Usage | None) -> None:
