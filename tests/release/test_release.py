@@ -14,6 +14,8 @@ from tests.release.versions import Refused, current
 
 NEXT = "88.0.0"
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture(scope="module")
 def committed(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -115,7 +117,6 @@ def test_files_of_another_release_are_not_mixed_with_these(repository: Path, tmp
         release(repository, NEXT, tmp_path, is_dry=True, make=one_file)
 
 
-@pytest.mark.long
 def test_a_dry_run_makes_all_files_and_changes_nothing(
     repository: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
