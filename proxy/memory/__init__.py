@@ -23,6 +23,7 @@ Facts, from a user message to a prompt:
     clauses.py        clauses of a passage, and the model of where one begins
     predictions.py    the models of which clauses state a fact, about what, and which facts a question needs
     reading.py        one clause: is it kept
+    reminiscing.py    memories of former times, which are no facts
     remember_orders.py  orders to remember, and what they have kept; remember_contents.py: a fact, a rule, or nothing
     credentials.py    passwords, keys and numbers of cards, which are never kept
     extract.py        from a message to statements, one per fact

@@ -21,6 +21,7 @@ from proxy.memory.own_words import own_words
 from proxy.memory.reading import Read, read, read_ordered
 from proxy.memory.remember_contents import weigh, without_to
 from proxy.memory.remember_orders import Ordered, orders
+from proxy.memory.reminiscing import without_reminiscences
 from proxy.memory.shapes import EDGE, enclosed
 from proxy.memory.signals import (
     KIN,
@@ -92,7 +93,7 @@ def _statements(passage: str, found: list[Read], given: Sequence[Ordered]) -> li
     if not given and not any(each.kept for each in found):
         return []
     # Behind something imagined all is imagined.
-    found = list(takewhile(lambda each: not each.imagined, found))
+    found = without_reminiscences(list(takewhile(lambda each: not each.imagined, found)))
     return [*_ordered(given), *_stated(passage, [each for each in found if not _is_in(each, given)])]
 
 

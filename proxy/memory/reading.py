@@ -14,6 +14,7 @@ from functools import cached_property, partial
 from proxy.language.phrases import expression
 from proxy.language.tables import union
 from proxy.language.words import STOP, plain
+from proxy.memory.claims import claim
 from proxy.memory.clauses import Clause, split
 from proxy.memory.forget_orders import is_about_forgetting, says_something
 from proxy.memory.predictions import Guess, about, guess, signs
@@ -195,7 +196,10 @@ class Read:
 
     @property
     def _is_instruction(self) -> bool:
-        return self.guess.about == _INSTRUCTION and not self._shows("remember") and self._attribute is None
+        if self.guess.about != _INSTRUCTION or self._shows("remember") or self._attribute is not None:
+            return False
+        # Nobody orders what was; "respondé" is written like a past.
+        return self.said.orders or self.said.aspects != frozenset() or claim(self.clause.text).tense != "past"
 
     @cached_property
     def _orders(self) -> bool:

@@ -22,6 +22,7 @@ from proxy.language.words import terms
 from proxy.memory.commands import commands
 from proxy.memory.extract import extract, ordered
 from proxy.memory.signals import terms_of
+from proxy.types.memory import Statement
 from tests.bench.bypass import wilson
 
 UNSEEN = Path(__file__).with_name("orders_unseen.jsonl")
@@ -41,13 +42,17 @@ class Tally:
             setattr(self, name, getattr(self, name) + getattr(other, name))
 
 
+def learnt(text: str) -> tuple[Statement, ...]:
+    """Returns what is kept of a message: nothing of a command to forget."""
+    return () if commands((text,)) else extract(text)
+
+
 def judge(tally: Tally, row: Mapping[str, Any]) -> None:
     """Counts a message: is its order obeyed, or something kept that nobody ordered?"""
-    is_command = bool(commands((row["text"],)))
-    values = [] if is_command else [each.value for each in extract(row["text"])]
+    values = [each.value for each in learnt(row["text"])]
     if not row["order"]:
         tally.others += 1
-        tally.mistaken += not is_command and bool(ordered(row["text"]))
+        tally.mistaken += not commands((row["text"],)) and bool(ordered(row["text"]))
         tally.kept += bool(values)
         return
     wanted = frozenset(terms(row["fact"]))
