@@ -12,12 +12,12 @@ from typing import Any
 import httpx
 import msgspec
 
-from proxy.app import create_app
 from proxy.protocol.dialects import DIALECTS, violations
 from proxy.protocol.message import message
 from tests.builders import config
 from tests.golden.conversations import CONVERSATIONS, Conversation, Step
 from tests.golden.play import PRICE, PROXIES, Upstream
+from tests.servers import proxy_app
 
 Said = Mapping[str, Any]
 
@@ -189,7 +189,7 @@ async def running(*configured: Mapping[str, Any]) -> AsyncIterator[list[Here]]:
     async with AsyncExitStack() as stack:
         found = []
         for sections in configured:
-            app = create_app(config(**sections))
+            app = proxy_app(config(**sections))
             await stack.enter_async_context(app.router.lifespan_context(app))
             client = httpx.AsyncClient(
                 transport=httpx.ASGITransport(app), base_url="http://127.0.0.1:8484", timeout=SECONDS

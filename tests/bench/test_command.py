@@ -185,7 +185,7 @@ def test_when_it_is_interrupted_nothing_is_left(sent: signal.Signals, tmp_path: 
             time.sleep(0.01)
         process.send_signal(sent)
         process.send_signal(sent)  # impatient people press it twice
-        said = process.communicate(timeout=60)
+        said = process.communicate(timeout=300)
     assert process.returncode == 128 + sent
     assert said == (b"", b"")
     assert len(found) >= 3
@@ -197,7 +197,7 @@ def test_when_it_is_interrupted_nothing_is_left(sent: signal.Signals, tmp_path: 
 def test_a_model_that_is_missing_is_told_in_one_line(file: Path, tmp_path: Path) -> None:
     file.write_text("embedding: {model: /nowhere/at/all}\n")
     command = [*OLVIDO, "--config", str(file), "--rounds", "1"]
-    ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
     assert ended.returncode == 1
     (line,) = ended.stderr.splitlines()
     assert line == "olvido bench: its embedding model cannot be used (`olvido doctor` says why)"

@@ -6,12 +6,13 @@ import httpx
 import openai
 import pytest
 
+from proxy.tasks import Tasks
 from tests.e2e.running import CHAT, Demo, Proxy, chat
 from tests.servers import eventually
 
 pytestmark = pytest.mark.long
 
-AT_ONCE = 1.0  # seconds in which the upstream must be let go
+AT_ONCE = 10.0  # seconds in which the upstream must be let go, on a busy machine, too
 
 
 def leave_stream(proxy: Proxy, question: str) -> str:
@@ -70,15 +71,19 @@ def test_a_client_that_does_not_wait_for_the_answer(fault: str, stream: bool, de
 async def test_many_that_leave_at_once_leave_nothing_behind(demo: Demo, proxy: Proxy) -> None:
     left = proxy.metric("olvido_requests_total", outcome="client_gone")
 
-    async def leave(client: httpx.AsyncClient, number: int) -> None:
+    async def ask(client: httpx.AsyncClient, number: int) -> None:
         asked = chat(f"60 words {number}", stream=number % 2 == 0, temperature=0)
-        with pytest.raises(httpx.ReadTimeout):
-            await client.post(CHAT, json=asked, headers={"x-demo-fault": "stall=1"}, timeout=0.5)
+        await client.post(CHAT, json=asked, headers={"x-demo-fault": "stall=1"}, timeout=60)
 
     key = {"authorization": "Bearer sk-crowd"}
     async with httpx.AsyncClient(base_url=proxy.url, headers=key, limits=httpx.Limits(max_connections=40)) as client:
-        await asyncio.gather(*(leave(client, number) for number in range(40)))
-    eventually(lambda: demo.in_flight == 0, 5)
+        tasks = Tasks()
+        asking = [tasks.spawn(ask(client, number), name=f"asks {number}") for number in range(40)]
+        await asyncio.to_thread(eventually, lambda: demo.in_flight == 40)
+        for each in asking:
+            each.cancel()
+        await asyncio.gather(*asking, return_exceptions=True)
+    eventually(lambda: demo.in_flight == 0)
     eventually(lambda: proxy.metric("olvido_requests_total", outcome="client_gone") == left + 40)
     gauge = next(line for line in proxy.http.get("/metrics").text.splitlines() if line.startswith("olvido_in_flight "))
     assert float(gauge.split()[1]) == 0

@@ -24,17 +24,16 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
-from proxy.app import create_app
 from tests import postgres
 from tests.builders import config
 from tests.golden.conversations import CONVERSATIONS, Conversation, questions
 from tests.redis_server import PATIENT_MS, fresh_redis
-from tests.servers import run_app
+from tests.servers import proxy_app, run_app
 
 EXCERPT = 160  # characters
 WRITTEN = 480  # of what the proxy wrote
 DIMENSIONS = 64
-SECONDS = 20.0  # that what follows an answer may take
+SECONDS = 60.0  # that what follows an answer may take
 PRICE = {"input": 1.0, "cached": 0.25, "output": 4.0}
 _SMALL = {
     "base": "lean",
@@ -236,7 +235,7 @@ async def playing(storage: str = "memory", **sections: Any) -> AsyncIterator[Pla
         async with AsyncExitStack() as stack:
             proxies = []
             for _ in range(1 if storage == "memory" else PROXIES_AT_ONCE):
-                app = create_app(config(**settings))
+                app = proxy_app(config(**settings))
                 await stack.enter_async_context(app.router.lifespan_context(app))
                 transport = httpx.ASGITransport(app)
                 http = httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8484", timeout=SECONDS)

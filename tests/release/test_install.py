@@ -32,7 +32,7 @@ def elsewhere(home: Path, **more: str) -> Mapping[str, str]:
 
 def run(command: list[str | Path], home: Path, **more: str) -> str:
     done = subprocess.run(
-        command, cwd=home, env=elsewhere(home, **more), capture_output=True, text=True, timeout=400, check=False
+        command, cwd=home, env=elsewhere(home, **more), capture_output=True, text=True, timeout=900, check=False
     )
     assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
     return done.stdout
@@ -56,7 +56,7 @@ def serving(program: Path, home: Path) -> Iterator[str]:
             pytest.fail(f"it does not serve: {said}")
     finally:
         process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=60)
+        process.communicate(timeout=300)
 
 
 def assert_is_whole(program: Path, home: Path) -> None:
@@ -65,7 +65,10 @@ def assert_is_whole(program: Path, home: Path) -> None:
     played = run([program, "demo", "--short", "--exit", "--port", "0"], home)
     assert "answered from memory" in played
     assert "the next prompt had it" in played
-    with serving(program, home) as url, httpx.Client(base_url=url, trust_env=False, follow_redirects=True) as client:
+    with (
+        serving(program, home) as url,
+        httpx.Client(base_url=url, trust_env=False, follow_redirects=True, timeout=60) as client,
+    ):
         assert client.get("/readyz").status_code == 200
         page = client.get("/ui")
         assert "<html" in page.text

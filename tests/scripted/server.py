@@ -28,6 +28,7 @@ def server(app: ASGIApp, *, graceful_seconds: int = 1, kind: type[uvicorn.Server
         lifespan="auto",
         access_log=False,
         log_level="error",
+        timeout_keep_alive=300,  # however late the next request comes on a busy machine: this is no fault that is meant
         timeout_graceful_shutdown=graceful_seconds,
         server_header=False,
         date_header=False,
