@@ -59,9 +59,7 @@ def test_a_memory_ends_where_the_user_goes_on_in_the_present() -> None:
     assert [each.kept for each in without_reminiscences(read(said))] == [False, True]
 
 
-@pytest.mark.parametrize(
-    "said", ["mi hermano tocaba la trompeta", "tenian una panaderia", "crujía la escalera"]
-)
+@pytest.mark.parametrize("said", ["mi hermano tocaba la trompeta", "tenian una panaderia", "crujía la escalera"])
 def test_the_spanish_imperfect_is_known_with_and_without_accents(said: str) -> None:
     assert is_imperfect(said)
 
