@@ -14,10 +14,11 @@ import pytest
 from hypothesis import settings
 
 from proxy.embedding import export, exported
+from tests.examples import QUICK
 
 # How long an example takes says how busy the machine is, and nothing else. `make test` tries fewer of them.
 settings.register_profile("olvido", deadline=None)
-settings.register_profile("quick", settings.get_profile("olvido"), max_examples=25)
+settings.register_profile("quick", settings.get_profile("olvido"), max_examples=QUICK)
 settings.load_profile("olvido")
 
 # Many images forbid Python to keep bytecode. Here every worker and every server that a test starts would make it again,

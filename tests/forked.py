@@ -1,6 +1,7 @@
 """Processes of the proxy that are forked from one which has imported its code already: to import it, word tables and
-all, takes a second and a half of CPU, and hundreds of processes are started by the tests. But for that each is one as
-`python -m proxy` is, with memory, threads, signals and an end of its own.
+all, takes a second and a half of CPU, and hundreds of processes are started by the tests. What it would load as it
+starts, the tokenizer and the like, is there too (`tests/warmed.py`). But for that each is one as `python -m proxy` is,
+with memory, threads, signals and an end of its own.
 
 That command itself is what tests of several workers start, of the command line and of what is installed."""
 
@@ -19,7 +20,14 @@ from proxy.http import exchange
 
 PROCESSES = multiprocessing.get_context("forkserver")
 PROCESSES.set_forkserver_preload(
-    ["uvloop", "proxy.cli.serving", "proxy.server", "tests.curation.faults", "tests.files.desk_syncing_once"]
+    [
+        "uvloop",
+        "proxy.cli.serving",
+        "proxy.server",
+        "tests.curation.faults",
+        "tests.files.desk_syncing_once",
+        "tests.warmed",
+    ]
 )
 
 

@@ -34,6 +34,7 @@ ELSEWHERE = {
     "memory/watching.py": "tests/files/test_remembering.py",
     "observe/labels.py": "tests/observe/test_catalogue.py: every value is counted somewhere",
     "files/known.py": "tests/files/test_merging.py: every change of a file goes through it",
+    "files/merged_lines.py": "tests/files/test_merging.py: every merge is written by it",
     "reuse/gate.py": "tests/reuse/test_moment.py, tests/reuse/test_feelings.py and tests/reuse/test_effects.py",
     "reuse/sentence.py": "tests/reuse/test_standing.py: whether a text of such sentences stands alone",
     "reuse/substitutes.py": "tests/reuse/test_licences.py: every licence with its rows",

@@ -110,6 +110,7 @@ async def test_without_redis_at_its_address_it_is_built_all_the_same(tmp_path: P
     await services.close()
 
 
+@pytest.mark.long
 def test_the_client_library_is_only_there_where_it_is_used() -> None:
     code = "import sys, proxy.cli, proxy.app; sys.exit('redis' in sys.modules or 'hiredis' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

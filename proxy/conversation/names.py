@@ -13,8 +13,12 @@ _SCOPE = re.compile(rf"[0-9a-f]{{32}}/(?:~?{_SAFE_NAME.pattern})?")
 
 def scope_of(incoming: Incoming, request: ChatRequest, directives: Directives) -> Scope:
     """Returns the scope of a request, tenant and end user, without any lookup."""
-    named = directives.user or request.user_hint
-    return Scope(incoming.tenant, end_user(named) if named else "")
+    return scope_named(incoming.tenant, directives.user or request.user_hint)
+
+
+def scope_named(tenant: str, user: str | None) -> Scope:
+    """Returns the scope of a tenant's end user, by the client's own name of them; without a name it is the tenant's."""
+    return Scope(tenant, end_user(user) if user else "")
 
 
 def is_private(scope: Scope, *, personal: bool) -> bool:

@@ -7,6 +7,7 @@ text.py         a file's text and its bytes: encodings, line ends
 document.py     MEMORY.md as lines: headings, bullets that are facts, anything else
 known.py        the facts of a person while changes of their MEMORY.md are applied
 merging.py      the three-way merge of MEMORY.md: a person's changes on what memory has become
+merged_lines.py  for it: the lines that are written
 syncing.py      the sync of one person's MEMORY.md with memory
 desk_syncing.py the sync of the documents of their desk, which the model writes and they do, with files; its rules
   desk_texts.py what becomes of a document that both have changed

@@ -11,7 +11,7 @@ text that was written changes nothing.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Literal
 
 from proxy.files.document import (
@@ -19,18 +19,14 @@ from proxy.files.document import (
     UNNAMED,
     Bullet,
     Document,
-    Line,
-    Note,
     domain_of,
-    kept_apart,
     one_line,
-    with_added,
-    written,
 )
 from proxy.files.known import KnownFacts, Said
-from proxy.files.names import SHORT, codes, long_code
+from proxy.files.merged_lines import Shown, merged_lines
+from proxy.files.names import SHORT, long_code
 from proxy.language.values import FORGOTTEN
-from proxy.types import DOMAINS, Fact
+from proxy.types import Fact
 
 MOST_GONE = 0.3  # share of the lines that may be gone without a confirmation
 
@@ -83,11 +79,8 @@ def merge(
     else:
         for fact in deleted:
             known.delete(fact)
-    lines = _lines(file, outcomes, known, held.shown | pending)
+    lines = merged_lines(file, outcomes, known, held.shown | pending)
     return Merged(Document(lines, file.number), known.changed(), waiting, held.has_forgotten)
-
-
-# --- the person's changes --------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,14 +126,6 @@ class _Held:
     has_forgotten: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class _Shown:
-    """The fact that a line shows, which is what becomes of it."""
-
-    fact: str  # id
-    is_moved: bool = False  # by memory: it stands under another heading from now on
-
-
 def _read(
     file: Document,
     before: Mapping[str, _Was],
@@ -149,7 +134,7 @@ def _read(
     gone: _Gone,
     *,
     is_first: bool,
-) -> tuple[dict[int, _Shown | None], _Held]:
+) -> tuple[dict[int, Shown | None], _Held]:
     """Applies new, changed and moved lines to `known`. Returns what becomes of each bullet, by its place among the
     lines; None: it goes."""
     bullets = [(place, line) for place, line in enumerate(file.lines) if isinstance(line, Bullet)]
@@ -158,7 +143,7 @@ def _read(
     if len(names) < len(bullets):
         now = (known.now_of(name) for name in names.values())
         held.texts = {one_line(fact.value) for fact in now if fact is not None}
-    outcomes: dict[int, _Shown | None] = {}
+    outcomes: dict[int, Shown | None] = {}
     for place, bullet in bullets:
         name = names.get(place)
         if name is None:
@@ -209,7 +194,7 @@ def _find_by_text(
 
 def _known(
     bullet: Bullet, name: str, was: _Was | None, known: KnownFacts, read: Read, held: _Held, *, is_first: bool
-) -> _Shown | None:
+) -> Shown | None:
     fact = known.now_of(name)
     if fact is None:
         return _of_ended(bullet, name, was, known, read, held, is_first=is_first)
@@ -226,12 +211,12 @@ def _known(
     if is_edited:
         fact = known.change(fact, bullet.text)
     held.shown.add(fact.id)
-    return _Shown(fact.id, is_moved=not is_moved_here and bullet.domain not in (UNNAMED, section))
+    return Shown(fact.id, is_moved=not is_moved_here and bullet.domain not in (UNNAMED, section))
 
 
 def _of_ended(
     bullet: Bullet, name: str, was: _Was | None, known: KnownFacts, read: Read, held: _Held, *, is_first: bool
-) -> _Shown | None:
+) -> Shown | None:
     """Returns what becomes of a line whose fact was deleted or ended: it goes, unless the person has changed it since,
     or put it back."""
     ended = known.by_id[name]
@@ -242,16 +227,16 @@ def _of_ended(
     if is_first or domain_of(ended.domain) in APART:
         return None  # nobody knows how old that text is
     held.shown.add(known.bring_back(name).id)
-    return _Shown(name)
+    return Shown(name)
 
 
-def _new(bullet: Bullet, known: KnownFacts, read: Read, held: _Held) -> _Shown | None:
+def _new(bullet: Bullet, known: KnownFacts, read: Read, held: _Held) -> Shown | None:
     if bullet.text in held.texts:
         return None  # it says what another line says
     held.texts.add(bullet.text)
     fact = known.add(bullet.text, read(bullet.text, bullet.domain))
     held.shown.add(fact.id)
-    return _Shown(fact.id)
+    return Shown(fact.id)
 
 
 def _deleted(before: Mapping[str, _Was], known: KnownFacts, held: _Held) -> list[Fact]:
@@ -270,52 +255,6 @@ def _are_many(gone: int, of: int, file: Document) -> bool:
     if file.is_waiting or not any(isinstance(line, Bullet) or line.raw.strip() for line in file.lines):
         return True
     return gone > 1 and gone > MOST_GONE * of
-
-
-# --- the file --------------------------------------------------------------------------------------------------------
-
-
-def _lines(
-    file: Document, outcomes: Mapping[int, _Shown | None], known: KnownFacts, left_out: Collection[str]
-) -> tuple[Line, ...]:
-    """Returns the lines of the file as they are from now on. `left_out`: ids of facts that are not added, because they
-    have a line, or because their deletion waits."""
-    lines: list[Line] = []
-    added: list[Bullet] = []
-    named: Mapping[str, str] = {}
-    for place, line in enumerate(file.lines):
-        if place not in outcomes:
-            lines.append(line)
-            continue
-        if (shown := outcomes[place]) is None:
-            continue
-        fact = known.by_id[shown.fact]
-        if fact.superseded_by is not None:  # a line below says it in the user's own words
-            continue
-        assert isinstance(line, Bullet)
-        text = one_line(fact.value)
-        if line.code is not None and line.text == text and not shown.is_moved and known.of(line) == fact.id:
-            lines.append(line)
-            continue
-        named = named or codes(known.by_id)
-        bullet = written(line, text, named[fact.id])
-        if shown.is_moved:
-            added.append(replace(bullet, domain=domain_of(fact.domain)))
-        else:
-            lines.append(bullet)
-    holding = [fact for fact in known.by_id.values() if fact.superseded_by is None and fact.id not in left_out]
-    named = named or (codes(known.by_id) if holding else {})
-    for fact in sorted(holding, key=lambda each: (each.created_at, each.id)):
-        domain, text = domain_of(fact.domain), one_line(fact.value)
-        if domain not in APART and text:
-            code = named[fact.id]
-            added.append(Bullet(text, code, domain, f"- {text} <!-- o:{code} -->"))
-    if not lines and added:
-        lines = [Note("# Memory"), Note(""), Note(HELP)]
-    return kept_apart(with_added(lines, added, DOMAINS), file.lines)
-
-
-HELP = "Change a line to correct it, add one to have it remembered, delete one that no longer holds."
 
 
 def foreign(file: Document, facts: Iterable[Fact]) -> list[str]:

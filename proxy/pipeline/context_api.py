@@ -36,7 +36,7 @@ from proxy.protocol.headers import read_directives
 from proxy.protocol.message import unpacked
 from proxy.storage.base import StorageError
 from proxy.tasks import Offload, within
-from proxy.types import Answer, ArchivedTurn, Fact, Headers, Identity, Incoming, Json, Language, Scope
+from proxy.types import Answer, ArchivedTurn, Fact, Headers, Identity, Incoming, Json, Language
 
 T = TypeVar("T")
 
@@ -91,7 +91,7 @@ class ContextReader:
         services, config = self.services, self.services.config
         directives = read_directives(incoming.headers)
         user = directives.user or asked.user
-        scope = Scope(incoming.tenant, names.end_user(user) if user else "")
+        scope = names.scope_named(incoming.tenant, user)
         private = names.is_private(scope, personal=config.tenancy == "personal")
         session = names.session_named(asked.session)
         who = Identity(scope, session, "header", (), private=private)

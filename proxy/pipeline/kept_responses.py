@@ -14,7 +14,7 @@ from proxy.protocol import headers as wire_headers
 from proxy.protocol.origin import elements, opened
 from proxy.protocol.responses import keeping
 from proxy.tasks import Offload
-from proxy.types import Answer, ApiName, Incoming, Scope
+from proxy.types import Answer, ApiName, Incoming
 from proxy.upstream.client import Upstream
 
 _encode = msgspec.json.Encoder().encode
@@ -27,7 +27,7 @@ async def told(call: str, method: str, name: str, incoming: Incoming, services: 
     """Answers a request about a kept response; None if it is none of ours, or nothing that is asked of one. `call`:
     what follows its id in the path."""
     user = wire_headers.read_directives(incoming.headers).user
-    scope = Scope(incoming.tenant, names.end_user(user) if user else "")
+    scope = names.scope_named(incoming.tenant, user)
     record = await response_chains.find(services, scope, name, incoming.received_at)
     if record is None:
         return None

@@ -7,7 +7,7 @@ whatever fails is counted, and that is all.
 """
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
@@ -29,7 +29,7 @@ from proxy.storage.quality import QualityStore
 from proxy.tasks import Offload
 from proxy.types import Delivery, Exchange, Incoming, Plan, PromptTokens, Usage
 from proxy.types.quality import Comparison, QualityPair, Said
-from proxy.upstream.client import Route, Router
+from proxy.upstream.client import Route, Router, Upstream
 
 log = logging.getLogger(__name__)
 
@@ -165,6 +165,25 @@ class Mirror:
         if number is None:
             self._skipped("spent")
             return None
+        if (sent := await self._sent(exchange, upstream, number)) is None:
+            self._skipped("failed")
+            return None
+        raw, delivered = sent
+        completion = await Offload(self.executor, len(raw))(lambda: decoded(raw))
+        told = (delivered[0].usage if delivered else None) or find_usage(completion)
+        cost = expected if told is None else cost_of(told, price)
+        await self.store.settle(number, cost)
+        said = said_of(completion)
+        if said is None or len(said.text) > choosing.MOST_TEXT:
+            self._skipped("failed")
+            return None
+        return Answered(said, told, cost)
+
+    async def _sent(
+        self, exchange: Exchange, upstream: Upstream, number: int
+    ) -> tuple[bytes, Sequence[Delivery]] | None:
+        """Returns the body of the answer to the request as it was; None if there is none. `number`: of what was set
+        aside for it, which is given back where nothing can have been billed."""
         request = unstreamed(exchange.request)
         tokens = exchange.plan.tokens.original
         plan, attempts = Plan("untouched", PromptTokens(tokens, tokens)), self.requests.attempts()
@@ -182,31 +201,18 @@ class Mirror:
             )
         except (BreakerOpen, UpstreamUnreachable):
             await self.store.settle(number, 0.0)  # nobody was asked
-            self._skipped("failed")
             return None
         except UpstreamError:  # a timeout may be billed: what was set aside stays so
-            self._skipped("failed")
             return None
         if not isinstance(answer.body, bytes):
             await answer.body.aclose()  # nobody asked for a stream, nor for as much as that
-            self._skipped("failed")
             return None
         if answer.status != 200:  # an error is not billed
             if answer.status == TOO_MANY:
-                self._paused_until[delivery.upstream] = at + PAUSE
+                self._paused_until[upstream.name] = exchange.incoming.received_at + PAUSE
             await self.store.settle(number, 0.0)
-            self._skipped("failed")
             return None
-        raw = answer.body
-        completion = await Offload(self.executor, len(raw))(lambda: decoded(raw))
-        told = (delivered[0].usage if delivered else None) or find_usage(completion)
-        cost = expected if told is None else cost_of(told, price)
-        await self.store.settle(number, cost)
-        said = said_of(completion)
-        if said is None or len(said.text) > choosing.MOST_TEXT:
-            self._skipped("failed")
-            return None
-        return Answered(said, told, cost)
+        return answer.body, delivered
 
     async def _similarity(self, managed: Said, original: Said) -> float | None:
         texts = [managed.text[:MOST_EMBEDDED], original.text[:MOST_EMBEDDED]]

@@ -18,7 +18,7 @@ from proxy.pipeline import Services
 from proxy.protocol.headers import read_directives
 from proxy.storage.base import StorageError
 from proxy.tasks import within
-from proxy.types import Answer, Headers, Identity, Incoming, Scope
+from proxy.types import Answer, Headers, Identity, Incoming
 
 DEADLINE = 5.0  # seconds that storage may take
 
@@ -57,7 +57,7 @@ def whose(incoming: Incoming, name: str, user: str | None, services: Services) -
     """Returns the identity of a session of the client's key. `user`: the end user that the body names; the header
     wins."""
     user = read_directives(incoming.headers).user or user
-    scope = Scope(incoming.tenant, names.end_user(user) if user else "")
+    scope = names.scope_named(incoming.tenant, user)
     private = names.is_private(scope, personal=services.config.tenancy == "personal")
     return Identity(scope, names.session_named(name), "header", (), private=private)
 

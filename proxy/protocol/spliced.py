@@ -66,10 +66,11 @@ def takes_tools(request: ChatRequest, names: Collection[str]) -> bool:
 
 
 def unstored(request: ChatRequest) -> ChatRequest:
-    """Returns the request as one of which the provider is to store nothing."""
-    if not isinstance(request, ChatCompletionRequest) or not isinstance(request.origin, Origin):
+    """Returns the request as one of which the provider is to store nothing; itself if it says so."""
+    origin = request.origin
+    if not isinstance(request, ChatCompletionRequest) or not isinstance(origin, Origin) or not origin.is_kept:
         return request
-    return replace(request, origin=replace(request.origin, is_unstored=True))
+    return replace(request, origin=replace(origin, is_unstored=True))
 
 
 class ReadRound(Protocol):

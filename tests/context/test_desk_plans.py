@@ -24,6 +24,7 @@ from proxy.types import DeskTrail, Json, Message, PathState, Plan
 from proxy.types.desk import Mark, Offered
 from tests.builders import Said, assistant, calling, chat, messages, result, system, user
 from tests.context.told import OVERHEAD, case, context, counter, words
+from tests.examples import examples
 
 AGENT = BUILT_IN["agent"]
 SCHEMAS: tuple[Json, ...] = tuple(definitions("en", NAMES))
@@ -258,7 +259,7 @@ def test_before_the_tools_are_offered_the_trail_tells_the_pressure_all_the_same(
     assert trail.desk == DeskTrail(made.tokens.sent, None, 0.0, "low")
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(data=st.data(), limit=st.sampled_from([None, 6_000, 12_000]), at_once=st.booleans())
 def test_whatever_is_marked_sums_are_exact_and_marks_that_pay_never_cost_more(
     data: st.DataObject, limit: int | None, at_once: bool

@@ -16,9 +16,10 @@ from proxy.types import Fold, Message
 from tests.builders import left_out
 from tests.context.conversations import SETTINGS, Setting, Step, steps, tell
 from tests.context.told import OVERHEAD, Told, counter
+from tests.examples import examples
 
 SLACK = 10  # tokens: of the framing of two blocks, more is reckoned with than there can be
-EXAMPLES = 50
+EXAMPLES = examples(50)
 
 
 def _slack(*told: Told) -> int:

@@ -18,6 +18,7 @@ from proxy.types import Fact, PathState, Plan
 from tests.builders import NOW, Said, assistant, calling, messages, result, user
 from tests.context.conversations import conversations
 from tests.context.told import LEAN, Teller, by_model, case, context, exchange, fact, profile
+from tests.examples import examples
 
 BOAT = [user("My boat is called Marigold."), assistant("A fine name for a boat.")]
 TALK: list[Said] = [*BOAT, *(each for number in range(30) for each in exchange(number))]
@@ -173,7 +174,7 @@ QUESTIONS = (
 )
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(
     conversations(),
     st.lists(st.tuples(st.integers(0, 40), st.sampled_from(QUESTIONS)), min_size=2, max_size=5),

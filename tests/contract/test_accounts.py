@@ -30,6 +30,7 @@ from proxy.types import MANAGED_ROUTE, ArchivedTurn, Bucket, LedgerRow, RowFilte
 from proxy.types.quality import COMPARING
 from tests import stores
 from tests.builders import ledger_row
+from tests.examples import examples
 from tests.postgres import opened
 from tests.sums import sums_of
 
@@ -62,7 +63,7 @@ class Kept:
 
 @asynccontextmanager
 async def sqlite(folder: Path, name: str | None = "olvido.sqlite3") -> AsyncIterator[Kept]:
-    database = SqliteDatabase(folder / name if name else None, Tasks())
+    database = SqliteDatabase(stores.begun(folder / name) if name else None, Tasks())
     try:
         archive = SqliteArchive(database, DAY)
         yield Kept(SqliteAccounts(database), SqliteLedger(database), archive, database, condense)
@@ -458,7 +459,7 @@ rows = st.builds(
 
 @pytest.mark.parametrize("name", BACKENDS)
 @given(batches=st.lists(st.lists(rows, max_size=12), max_size=3))
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 def test_every_view_adds_up_to_the_ledger(name: str, batches: list[list[LedgerRow]]) -> None:
     async def play() -> None:
         with tempfile.TemporaryDirectory() as folder:

@@ -23,7 +23,7 @@ Backend = Callable[[Path], AbstractAsyncContextManager[Kept]]
 
 @asynccontextmanager
 async def sqlite(folder: Path, name: str | None = "olvido.sqlite3") -> AsyncIterator[Kept]:
-    database = Database(folder / name if name else None, Tasks())
+    database = Database(stores.begun(folder / name) if name else None, Tasks())
     try:
         yield SqliteAliases(database), SqliteLedger(database)
     finally:

@@ -15,6 +15,7 @@ from proxy.storage.answers import DiskAnswers, MemoryAnswers
 from proxy.storage.base import AnswerCache
 from proxy.storage.redis.answers import RedisAnswers
 from proxy.types import StoredAnswer
+from tests.examples import examples
 from tests.redis_server import connected, fresh_redis
 
 MAX_BYTES = 512 * 1024
@@ -147,7 +148,7 @@ stored = st.builds(Stored, names, names, st.binary(max_size=40))
 
 @pytest.mark.parametrize("name", BACKENDS)
 @given(puts=st.lists(stored, max_size=8), asking=names)
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=examples(10), deadline=None)
 def test_nothing_crosses_a_scope(name: str, puts: list[Stored], asking: str) -> None:
     async def play(folder: Path) -> None:
         async with BACKENDS[name](folder) as cache:

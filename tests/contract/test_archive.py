@@ -20,6 +20,7 @@ from proxy.tasks import Tasks
 from proxy.types import ArchivedTurn, Utterance, Vector
 from tests import stores
 from tests.contract.model import ModelArchive
+from tests.examples import examples
 from tests.postgres import opened
 
 Backend = Callable[[Path], AbstractAsyncContextManager[Archive]]
@@ -56,7 +57,7 @@ FIRST, SECOND, THIRD = (turn(number) for number in (1, 2, 3))
 
 @asynccontextmanager
 async def sqlite(folder: Path, name: str | None = "olvido.sqlite3") -> AsyncIterator[Archive]:
-    database = Database(folder / name if name else None, Tasks())
+    database = Database(stores.begun(folder / name) if name else None, Tasks())
     try:
         yield SqliteArchive(database, TTL)
     finally:
@@ -397,7 +398,7 @@ def apply(archive: Archive, scope: str, number: int, step: str) -> None:
 
 @pytest.mark.parametrize("name", BACKENDS)
 @given(steps=steps)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 def test_nothing_crosses_a_scope(name: str, steps: list[tuple[str, int, str]]) -> None:
     """Each scope has what it would have if it were alone; pruning is the one thing that is for all."""
 

@@ -34,7 +34,7 @@ class Kept:
 @asynccontextmanager
 async def sqlite(folder: Path, name: str | None = "olvido.sqlite3") -> AsyncIterator[Kept]:
     now = [NOW]
-    database = Database(folder / name if name else None, Tasks())
+    database = Database(stores.begun(folder / name) if name else None, Tasks())
     try:
         yield Kept(SqliteContents(database, LIMITS, clock=lambda: now[0]), now)
     finally:

@@ -47,6 +47,7 @@ from proxy.types.desk import (
 )
 from tests import stores
 from tests.contract.test_wipe_store import link
+from tests.examples import examples
 from tests.postgres import opened, url_of
 
 NOW = 1_700_006_400.0
@@ -128,7 +129,7 @@ def _house(kind: Kind, database: AnyDatabase, erase: Callable[[str], object]) ->
 
 @asynccontextmanager
 async def sqlite(folder: Path, name: str | None = "olvido.sqlite3") -> AsyncIterator[House]:
-    path = folder / name if name else None
+    path = stores.begun(folder / name) if name else None
     database = Database(path, Tasks())
 
     def erase(base: str) -> None:
@@ -417,7 +418,7 @@ writes = st.lists(
 class TestProcesses:
     @pytest.mark.parametrize("name", SHARED)
     @given(rounds=st.lists(writes, min_size=1, max_size=3))
-    @settings(max_examples=15, deadline=None)
+    @settings(max_examples=examples(15), deadline=None)
     def test_who_appends_at_once_sees_one_tape(self, name: str, rounds: list[list[tuple[int, list[int], int]]]) -> None:
         async def play() -> None:
             with tempfile.TemporaryDirectory() as folder:

@@ -30,7 +30,11 @@ async def _embeddings(request: Request) -> Response:
     return Response(msgspec.json.encode({"data": data}), media_type="application/json")
 
 
-@pytest.fixture(params=["fake", "local", pytest.param("multilingual", marks=pytest.mark.long), "endpoint"])
+# Two load a real model.
+BACKENDS = ["fake", *(pytest.param(name, marks=pytest.mark.long) for name in ("local", "multilingual")), "endpoint"]
+
+
+@pytest.fixture(params=BACKENDS)
 def engine(request: pytest.FixtureRequest) -> Iterator[Open]:
     match request.param:
         case "local":

@@ -19,6 +19,7 @@ from proxy.storage.sqlite.facts import SqliteFacts
 from proxy.tasks import Tasks
 from proxy.types import Fact, FactSource
 from tests import stores
+from tests.examples import examples
 from tests.postgres import opened
 
 Backend = Callable[[Path], AbstractAsyncContextManager[FactStore]]
@@ -48,7 +49,7 @@ NEW_BY_MODEL = replace(NEW, source="auto")
 
 @asynccontextmanager
 async def sqlite(folder: Path, name: str | None = "olvido.sqlite3") -> AsyncIterator[FactStore]:
-    database = Database(folder / name if name else None, Tasks())
+    database = Database(stores.begun(folder / name) if name else None, Tasks())
     try:
         yield SqliteFacts(database)
     finally:
@@ -164,7 +165,7 @@ steps = st.lists(st.tuples(names, st.integers(0, 3), st.sampled_from(["put", "fo
 
 @pytest.mark.parametrize("name", BACKENDS)
 @given(steps=steps)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 def test_nothing_crosses_a_scope(name: str, steps: list[tuple[str, int, str]]) -> None:
     """Each scope has what it would have if it were alone, and reads what it has just written."""
 

@@ -16,6 +16,7 @@ from proxy.types.curation import Finished, SpendLimits
 from tests.contract.model_jobs import ModelJob, ModelJobs
 from tests.contract.test_job_store import BACKENDS, EVENT, LEASE, NOW, SCOPE, House
 from tests.contract.test_wipe_store import link, turn
+from tests.examples import examples
 
 OWNERS, USERS, TALKS = ("one", "two"), (SCOPE, "tenant/bob"), ("s-1", "s-2")
 MESSAGES = [link(f"{number} asked") for number in (1, 2, 3)]
@@ -134,7 +135,7 @@ class Play:
 
 @pytest.mark.parametrize("name", BACKENDS)
 @given(steps=st.lists(steps, max_size=25))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 def test_it_does_what_its_model_does(name: str, steps: list[tuple[Any, ...]]) -> None:
     async def play(folder: Path) -> None:
         async with BACKENDS[name](folder) as house:

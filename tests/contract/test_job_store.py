@@ -118,7 +118,7 @@ SPANS: tuple[DigestSpan, ...] = get_args(DigestSpan)
 
 @asynccontextmanager
 async def sqlite(folder: Path, name: str | None = "olvido.sqlite3") -> AsyncIterator[House]:
-    path = folder / name if name else None
+    path = stores.begun(folder / name) if name else None
     database = Database(path, Tasks())
 
     def erase(base: str) -> None:

@@ -16,6 +16,7 @@ from proxy.storage.sqlite.keys import SqliteKeys
 from proxy.storage.sqlite.ledger import SqliteLedger
 from proxy.tasks import Tasks
 from proxy.types.keys import ApiKey, KeySums, Limits
+from tests import stores
 from tests.builders import ledger_row
 from tests.postgres import opened
 
@@ -41,8 +42,8 @@ class House:
 
 @asynccontextmanager
 async def sqlite(folder: Path, name: str | None = "olvido.sqlite3") -> AsyncIterator[House]:
-    database = Database(folder / name if name else None, Tasks())
-    other = Database(folder / name, Tasks()) if name else database
+    database = Database(stores.begun(folder / name) if name else None, Tasks())
+    other = Database(stores.begun(folder / name), Tasks()) if name else database
     try:
         yield House(SqliteKeys(database), SqliteKeys(other), SqliteLedger(database))
     finally:

@@ -18,6 +18,7 @@ from proxy.storage.sqlite.ledger import SqliteLedger
 from proxy.tasks import Tasks
 from proxy.types import BreakEven, LedgerRow, RecalledLine, Trail
 from tests import stores
+from tests.examples import examples
 from tests.postgres import opened
 
 Backend = Callable[[Path], AbstractAsyncContextManager[Ledger]]
@@ -69,7 +70,7 @@ ROW = LedgerRow(
 
 @asynccontextmanager
 async def sqlite(folder: Path, name: str | None = "olvido.sqlite3") -> AsyncIterator[Ledger]:
-    database = Database(folder / name if name else None, Tasks())
+    database = Database(stores.begun(folder / name) if name else None, Tasks())
     try:
         yield SqliteLedger(database)
     finally:
@@ -171,7 +172,7 @@ scope_names = st.text(st.characters(exclude_categories=["Cs"], exclude_character
 
 @pytest.mark.parametrize("name", BACKENDS)
 @given(rows=st.lists(st.tuples(scope_names, st.integers(0, 9)), max_size=12), asking=scope_names)
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=examples(10), deadline=None)
 def test_nothing_crosses_a_scope(name: str, rows: list[tuple[str, int]], asking: str) -> None:
     async def play(folder: Path) -> None:
         async with BACKENDS[name](folder) as ledger:

@@ -15,6 +15,7 @@ from proxy.storage.sqlite.database import Database, NoDatabase
 from proxy.storage.sqlite.quality import SqliteQuality
 from proxy.tasks import Tasks
 from proxy.types.quality import Comparison, HeldSums, Measures, QualityPair
+from tests import stores
 from tests.postgres import opened, processes
 
 NOW = 1_700_000_000.5
@@ -41,7 +42,7 @@ PAIR = QualityPair(
 
 @asynccontextmanager
 async def sqlite(folder: Path, name: str | None = "olvido.sqlite3") -> AsyncIterator[QualityStore]:
-    database = Database(folder / name if name else None, Tasks())
+    database = Database(stores.begun(folder / name) if name else None, Tasks())
     try:
         yield SqliteQuality(database)
     finally:

@@ -11,12 +11,13 @@ from proxy.storage.returns import ReturnStore
 from proxy.storage.sqlite.database import Database, NoDatabase
 from proxy.storage.sqlite.returns import SqliteReturns
 from proxy.tasks import Tasks
+from tests import stores
 from tests.postgres import opened
 
 
 @asynccontextmanager
 async def sqlite(folder: Path, name: str | None = "olvido.sqlite3") -> AsyncIterator[ReturnStore]:
-    database = Database(folder / name if name else None, Tasks())
+    database = Database(stores.begun(folder / name) if name else None, Tasks())
     try:
         yield SqliteReturns(database)
     finally:

@@ -19,6 +19,7 @@ from proxy.storage.sqlite.reuse import SqliteReuse
 from proxy.tasks import Tasks
 from proxy.types import Judgement, ReuseDecision, ReuseEntry
 from tests import stores
+from tests.examples import examples
 from tests.postgres import opened
 
 Backend = Callable[[Path], AbstractAsyncContextManager[ReuseStore]]
@@ -52,7 +53,7 @@ DECISION = ReuseDecision("req_1", NOW, "numbers", NEW.id, 0.875, "and 3?", "and 
 
 @asynccontextmanager
 async def sqlite(folder: Path, name: str | None = "olvido.sqlite3") -> AsyncIterator[ReuseStore]:
-    database = Database(folder / name if name else None, Tasks())
+    database = Database(stores.begun(folder / name) if name else None, Tasks())
     try:
         yield SqliteReuse(database, log_rows=5)
     finally:
@@ -305,7 +306,7 @@ steps = st.lists(
 
 @pytest.mark.parametrize("name", BACKENDS)
 @given(steps=steps)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 def test_nothing_crosses_a_scope(name: str, steps: list[tuple[str, str, int, str]]) -> None:
     """Each scope has what it would have if it were alone."""
 

@@ -19,6 +19,7 @@ from proxy.storage.sqlite.sessions import SqliteSessions
 from proxy.storage.stores.sessions import DatabaseSessions
 from proxy.tasks import Tasks
 from tests import stores
+from tests.examples import examples
 from tests.postgres import opened
 
 Backend = Callable[[Path], AbstractAsyncContextManager[SessionStore]]
@@ -34,7 +35,7 @@ def chain_of(*messages: object) -> list[bytes]:
 
 @asynccontextmanager
 async def sqlite(folder: Path, name: str | None = "olvido.sqlite3") -> AsyncIterator[SessionStore]:
-    database = Database(folder / name if name else None, Tasks())
+    database = Database(stores.begun(folder / name) if name else None, Tasks())
     try:
         yield SqliteSessions(database)
     finally:
@@ -65,7 +66,7 @@ class OnDisk:
 
 @asynccontextmanager
 async def sqlite_on_disk(folder: Path) -> AsyncIterator[SessionStore]:
-    database = Database(folder / "olvido.sqlite3", Tasks())
+    database = Database(stores.begun(folder / "olvido.sqlite3"), Tasks())
     try:
         yield OnDisk(SqliteSessions(database))
     finally:
@@ -211,7 +212,7 @@ conversations = st.lists(
 
 @pytest.mark.parametrize("name", BACKENDS)
 @given(conversations=conversations)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 def test_every_backend_agrees_with_the_model(name: str, conversations: list[tuple[str, str, list[int], int]]) -> None:
     async def play(folder: Path) -> None:
         model = Model()
@@ -237,7 +238,7 @@ scope_names = st.text(st.characters(exclude_categories=["Cs"], exclude_character
 
 @pytest.mark.parametrize("name", BACKENDS)
 @given(scopes=st.lists(scope_names, min_size=2, max_size=6, unique=True))
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=examples(12), deadline=None)
 def test_nothing_crosses_a_scope(name: str, scopes: list[str]) -> None:
     async def play(folder: Path) -> None:
         async with BACKENDS[name](folder) as store:

@@ -16,6 +16,7 @@ from proxy.storage.sqlite.database import Database
 from proxy.storage.sqlite.sessions import SqliteStates
 from proxy.tasks import Tasks
 from tests import stores
+from tests.examples import examples
 from tests.postgres import opened
 
 Backend = Callable[[Path], AbstractAsyncContextManager[StateStore]]
@@ -26,7 +27,7 @@ LINKS = [bytes([number]) * 16 for number in range(8)]
 
 @asynccontextmanager
 async def sqlite(folder: Path, name: str | None = "olvido.sqlite3") -> AsyncIterator[StateStore]:
-    database = Database(folder / name if name else None, Tasks())
+    database = Database(stores.begun(folder / name) if name else None, Tasks())
     try:
         yield SqliteStates(database)
     finally:
@@ -151,7 +152,7 @@ steps = st.lists(
 
 @pytest.mark.parametrize("name", BACKENDS)
 @given(steps=steps)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 def test_nothing_crosses_a_scope(name: str, steps: list[tuple[str, str, int, str]]) -> None:
     """Each scope has what it would have if it were alone."""
 

@@ -25,6 +25,7 @@ from proxy.types import ArchivedTurn, Fact, Utterance
 from tests import stores
 from tests.contract.model import ModelArchive, ModelFacts
 from tests.contract.model_wipes import ModelWipes
+from tests.examples import examples
 from tests.postgres import opened
 
 NOW = 1_700_000_000.5
@@ -79,7 +80,7 @@ class House:
 
 @asynccontextmanager
 async def sqlite(folder: Path, name: str | None = "olvido.sqlite3") -> AsyncIterator[House]:
-    database = Database(folder / name if name else None, Tasks())
+    database = Database(stores.begun(folder / name) if name else None, Tasks())
     try:
         yield House(SqliteFacts(database), SqliteArchive(database, TTL), SqliteWipes(database))
     finally:
@@ -355,7 +356,7 @@ async def did(house: House, step: str, scope: str, number: int, now: float) -> N
 @example(
     steps=[("learn", "a/", 1), ("wipe", "a/", 1), ("lift", "a/", 1), ("forget", "a/", 1), ("learn", "a/", 1)],
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_whatever_happens_it_remembers_and_can_bring_back_what_the_model_does(
     name: str, steps: list[tuple[str, str, int]]
 ) -> None:

@@ -14,6 +14,7 @@ from proxy.types import Fold, Message, PathState, Summary, TurnDigest, Vector, V
 from tests.builders import Said, assistant, calling, messages, result, system, user
 from tests.context.conversations import conversations
 from tests.context.told import LEAN, OVERHEAD, Teller, case, counter, exchange, profile, words
+from tests.examples import examples
 
 S, GREETING = system("Be brief."), assistant("How can I help?")
 
@@ -96,7 +97,7 @@ def test_only_what_is_new_is_read_again() -> None:
     assert (found.turns, set(read)) == (32, {60, 61, 62})
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(conversations(), st.lists(st.integers(0, 20), min_size=2, max_size=6), st.integers(0, 2))
 def test_with_what_was_read_before_it_comes_as_far_as_without(said: list[Said], stops: list[int], most: int) -> None:
     """Whatever was asked after whichever part of the history, with one profile or another, and remembered or not."""

@@ -15,6 +15,7 @@ from tests.builders import NOW
 from tests.curation.builders import DAY
 from tests.curation.conversations import carried_out, conversations, gold, perfect
 from tests.curation.erring import BROKEN, ERRORS, ERRORS_OF_MEANING, Error, Scene, broken, erring, outcome, scene
+from tests.examples import examples
 
 Drawn: TypeAlias = tuple[int, int, Random]
 EVERY = conversations()
@@ -31,7 +32,7 @@ def perfectly(it: Scene) -> bytes:
 
 
 @given(SCENES)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_of_an_answer_with_errors_exactly_the_right_operations_are_kept(drawn: Drawn) -> None:
     at, further, random = drawn
     it = staged(at, further)
@@ -55,7 +56,7 @@ def test_each_error_is_refused_in_every_conversation(error: Error) -> None:
 
 
 @given(SCENES)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_of_answers_of_which_a_fifth_is_broken_the_others_are_kept_and_nothing_is_lost(drawn: Drawn) -> None:
     at, further, random = drawn
     it = staged(at, further)
@@ -108,7 +109,7 @@ def test_an_answer_carried_out_twice_is_carried_out_once_in_every_conversation()
 
 
 @given(SCENES, st.integers(0, 6))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 def test_killed_while_it_writes_an_erring_answer_comes_to_the_same(drawn: Drawn, written: int) -> None:
     at, further, random = drawn
     it = staged(at, further)

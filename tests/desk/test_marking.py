@@ -15,6 +15,7 @@ from proxy.protocol.dialects import DIALECTS, Dialect, violations
 from proxy.types import Message
 from proxy.types.desk import Mark
 from tests.builders import Said, assistant, calling, messages, result, system, user
+from tests.examples import examples
 
 THOUGHT = {"reasoning_content": "hm"}
 TEXT = "a text that is long enough to be worth a line in its place"
@@ -198,7 +199,7 @@ every_dialect = pytest.mark.parametrize("dialect", [DIALECTS[name] for name in s
 
 @pytest.mark.note("SMMA 5/1")
 @every_dialect
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(said=histories(), data=st.data())
 def test_every_upstream_takes_what_marks_leave(dialect: Dialect, said: list[Said], data: st.DataObject) -> None:
     view = view_of(*said)
@@ -207,7 +208,7 @@ def test_every_upstream_takes_what_marks_leave(dialect: Dialect, said: list[Said
     assert [each.rule for each in violations(left, dialect, thinking=True)] == [each.rule for each in before]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(said=histories(), data=st.data())
 def test_what_stays_is_not_touched_and_a_summary_stands_once(said: list[Said], data: st.DataObject) -> None:
     view = view_of(*said)
@@ -224,7 +225,7 @@ def test_what_stays_is_not_touched_and_a_summary_stands_once(said: list[Said], d
             assert text.count(f"\n{each.mark.text}\n") <= 1
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(said=histories(), more=st.integers(1, 3), data=st.data())
 def test_what_is_changed_once_stays_the_same_as_the_conversation_goes_on(
     said: list[Said], more: int, data: st.DataObject

@@ -20,6 +20,7 @@ from proxy.types import Message
 from proxy.types.desk import Board, DeskEvent, DeskNews, Hidden, Payload, TapeLine
 from tests.builders import NOW, Said, assistant, counter, messages, result, system, user
 from tests.desk.hiding import hidden, ours
+from tests.examples import examples
 
 SCOPE = "s/"
 
@@ -268,7 +269,7 @@ def _loop(data: st.DataObject) -> Session:
     return session
 
 
-@settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@settings(max_examples=examples(300), suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(st.data())
 def test_a_later_view_begins_with_every_earlier_one_that_it_continues(data: st.DataObject) -> None:
     session = _loop(data)
@@ -280,7 +281,7 @@ def test_a_later_view_begins_with_every_earlier_one_that_it_continues(data: st.D
                 assert now == others or now[:-1] == others[:-1]
 
 
-@settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@settings(max_examples=examples(300), suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(st.data(), st.sampled_from(sorted(DIALECTS)))
 def test_a_view_is_in_order_wherever_the_clients_messages_are(data: st.DataObject, dialect: str) -> None:
     session = _loop(data)
@@ -291,7 +292,7 @@ def test_a_view_is_in_order_wherever_the_clients_messages_are(data: st.DataObjec
             assert not found
 
 
-@settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@settings(max_examples=examples(100), suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(st.data())
 def test_the_clients_messages_stand_in_a_view_in_their_order_with_their_links(data: st.DataObject) -> None:
     session = _loop(data)

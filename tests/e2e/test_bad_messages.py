@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.builders import config
+from tests.examples import examples
 from tests.native import Native, run_native
 from tests.other_apis import misplaced_blocks
 from tests.servers import run_proxy
@@ -108,7 +109,7 @@ BODIES = st.fixed_dictionaries(
 HEADERS: list[dict[str, str]] = [{}, {"x-olvido-session": "s"}, {"x-olvido-mode": "meter"}, {"x-olvido-cache": "on"}]
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(max_examples=examples(150), suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(BODIES, st.sampled_from(HEADERS))
 def test_no_body_makes_an_error_of_ours(ways: dict[str, Way], body: Json, headers: dict[str, str]) -> None:
     for _, http in ways.values():

@@ -19,7 +19,7 @@ from tests.builders import config
 from tests.other_apis import misplaced_events
 from tests.proxied import total
 from tests.responding import Responder, Round, free, run_responder, searched, text, thought, use
-from tests.servers import run_proxy
+from tests.servers import eventually, run_proxy
 
 Json = Any
 LOOK: Json = {"type": "function", "name": "look", "parameters": {"type": "object"}, "strict": False}
@@ -264,6 +264,21 @@ def test_a_first_round_that_fails_breaks_off_as_it_would_without_us(
     assert [json.loads(each) for each in told[: len(readable)]] == [json.loads(each) for each in readable]
     assert not any(name.encode() in each for each in told for name in NAMES)
     assert len(told) == len(direct) + (fault in ("cut", "garbage"))  # the proxy says that it has broken off
+
+
+@pytest.mark.parametrize("hidden", [[], [[thought("1"), use("1", "remember", **REMEMBER)]]], ids=["first", "later"])
+def test_text_of_any_round_is_with_the_client_before_the_upstream_goes_on(
+    responder: Responder, hidden: list[Json]
+) -> None:
+    responder.will([text("0", "Hello.")])
+    with proxied(responder) as proxy:
+        proxy.ask("Hi.")
+        responder.will(*hidden, Round([text("2", "I say")], "hang", 5))
+        made: Json = proxy.client.responses.create(model="gpt-x", input="Go on.", store=False, stream=True)
+        with made as stream:
+            assert next(event.delta for event in stream if event.type == "response.output_text.delta") == "I "
+            assert responder.hanging == 1
+        eventually(lambda: responder.left == 1)
 
 
 def test_a_response_that_comes_whole_to_a_stream_is_told_as_one(responder: Responder) -> None:

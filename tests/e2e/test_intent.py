@@ -15,6 +15,8 @@ ES = "[Respuesta recuperada de conversación anterior]"
 EN = "[Answer retrieved from an earlier conversation]"
 ASKED = "How do I descale a coffee machine with vinegar?"
 AGAIN = "Hi! Could you tell me how to descale a coffee machine with vinegar, please?"
+pytestmark = pytest.mark.long  # the real model is loaded
+
 PREGUNTA = "¿Cómo activo el modo oscuro en el teléfono?"
 
 
@@ -65,7 +67,6 @@ def asked(proxy: Proxy, content: str, *, key: str, **fields: Any) -> httpx.Respo
     return answer
 
 
-@pytest.mark.long
 def test_the_server_answers_before_the_model_has_loaded(started: tuple[Proxy, httpx.Response]) -> None:
     proxy, early = started
     assert early.headers["x-olvido-source"] == "upstream"
@@ -165,7 +166,6 @@ def test_reported_as_wrong_it_is_not_given_again(warm: Proxy) -> None:
     assert warm.metric("olvido_reuse_reports_total", kind="wrong") == 1
 
 
-@pytest.mark.long
 def test_what_was_kept_is_there_after_a_restart(
     config: dict[str, Any], start_proxy: Callable[..., Proxy], tmp_path: Path
 ) -> None:
@@ -178,7 +178,6 @@ def test_what_was_kept_is_there_after_a_restart(
     assert ask(after, AGAIN, key="sk-restart").headers["x-olvido-source"] == "intent"
 
 
-@pytest.mark.long
 def test_torch_is_not_in_the_serving_process(warm: Proxy) -> None:
     maps = Path(f"/proc/{warm.process.pid}/maps")
     if not maps.exists():

@@ -18,6 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from proxy.desk.schemas import NAMES
 from proxy.pipeline import Services
+from tests.covering import swept
 from tests.looping import run_upstream, settings
 from tests.playing import JSON, LOOK, LOOP, NEEDLES, PATTERNS, THEN, Player
 from tests.proxied import total
@@ -182,9 +183,7 @@ def ours_in(name: str) -> int:
     return sum(call.name != "look" for spoken in rounds for call in spoken.calls)
 
 
-@pytest.mark.parametrize("style", ["plain", "one by one", "several"])
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("name", PATTERNS)
+@pytest.mark.parametrize(("name", "way", "style"), swept([*PATTERNS], [*WAYS], ["plain", "one by one", "several"]))
 def test_the_python_sdk_sees_no_trace_of_memorys_tools(world: World, name: str, way: str, style: Style) -> None:
     world.player.style = style
     key = f"sk-python-{name}-{way}-{style}".replace(" ", "-").replace(",", "")

@@ -14,6 +14,7 @@ import pytest
 from proxy.tasks import Tasks
 from proxy.types import Fact
 from proxy.types.desk import Document, Edit
+from tests.covering import swept
 from tests.looping import run_upstream, settings
 from tests.playing import FAULT, LOOK, NOTES, PATTERNS, Player
 from tests.servers import Inside, eventually, proxy_app, run_proxy
@@ -130,10 +131,7 @@ def nothing_was_done_twice(world: World, key: str, *, least: int) -> None:
     assert len({(edit.tool, edit.name) for edit in edits}) == len(edits)
 
 
-@pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
-@pytest.mark.parametrize("at", [0, 1, 2])
-@pytest.mark.parametrize("fault", FAULTS)
-@pytest.mark.parametrize("name", PATTERN)
+@pytest.mark.parametrize(("name", "fault", "at", "streamed"), swept([*PATTERN], FAULTS, [0, 1, 2], [False, True]))
 def test_a_fault_of_the_upstream_costs_no_answer(
     request: pytest.FixtureRequest, name: str, fault: str, at: int, streamed: bool
 ) -> None:
@@ -151,10 +149,7 @@ def test_a_fault_of_the_upstream_costs_no_answer(
     nothing_was_done_twice(world, key, least=1 + (at > 0))
 
 
-@pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
-@pytest.mark.parametrize("at", [0, 1, 2])
-@pytest.mark.parametrize("fault", SILENCES)
-@pytest.mark.parametrize("name", PATTERN)
+@pytest.mark.parametrize(("name", "fault", "at", "streamed"), swept([*PATTERN], SILENCES, [0, 1, 2], [False, True]))
 async def test_a_client_that_hangs_up_in_any_round_may_ask_again(
     patient: World, name: str, fault: str, at: int, streamed: bool
 ) -> None:

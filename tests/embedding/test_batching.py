@@ -12,6 +12,7 @@ from proxy.embedding import EmbeddingUnavailable, Vectors
 from proxy.embedding.batching import CALL_TEXTS, RUN_TEXTS, WAITING_TEXTS, Batcher
 from proxy.tasks import Tasks
 from tests.embedding.engines import FakeEngine, unavailable, until, vectors
+from tests.examples import examples
 
 
 @pytest.fixture
@@ -131,7 +132,7 @@ async def test_calls_still_there_when_the_work_is_stopped_are_refused() -> None:
     assert [type(result) for result in [*await running, *await waiting]] == [EmbeddingUnavailable] * 2
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(calls=st.lists(st.lists(st.text(max_size=2), min_size=1, max_size=70), min_size=1, max_size=8))
 async def test_every_call_gets_the_vectors_of_its_texts_in_order(calls: Sequence[Sequence[str]]) -> None:
     async def run(texts: Sequence[str]) -> Vectors:

@@ -51,6 +51,7 @@ def cosines(vectors: Vectors) -> Vectors:
     return every
 
 
+@pytest.mark.long
 def test_vectors_differ_from_each_other_as_those_of_the_packages_own_engine_do(session: Session) -> None:
     # In the tests alone: the proxy never loads it.
     theirs = checked(SENTENCES, importlib.import_module(E5.name).E5(num_threads=1).query(list(SENTENCES)))
@@ -63,6 +64,7 @@ def test_vectors_differ_from_each_other_as_those_of_the_packages_own_engine_do(s
     assert np.corrcoef(cosines(apart)[pairs], cosines(centred)[pairs])[0, 1] > 0.98
 
 
+@pytest.mark.long
 def test_what_means_the_same_is_near_and_what_does_not_is_not(session: Session) -> None:
     every = cosines(checked(SENTENCES, session.vectors(SENTENCES)))
     nearest = every.argmax(axis=1)
@@ -71,6 +73,7 @@ def test_what_means_the_same_is_near_and_what_does_not_is_not(session: Session) 
     assert np.median(every) < 0.25
 
 
+@pytest.mark.long
 def test_a_question_is_near_its_translation(session: Session) -> None:
     spanish, english, other = checked(
         ("a", "b", "c"),

@@ -19,6 +19,7 @@ from proxy.config.memory import DeskSections
 from proxy.files.desk_syncing import DeskSyncing
 from proxy.files.names import folder_of
 from proxy.files.syncing import Synced, Syncs
+from tests.examples import examples
 from tests.files.syncing_once import SCOPE, Stored
 from tests.stores import AtOnce, desks
 
@@ -148,7 +149,7 @@ class Interleavings(RuleBasedStateMachine):
 
 
 TestInterleavings: Any = Interleavings.TestCase
-TestInterleavings.settings = settings(max_examples=40, stateful_step_count=12, deadline=None)
+TestInterleavings.settings = settings(max_examples=examples(40), stateful_step_count=12, deadline=None)
 
 
 @pytest.mark.long

@@ -22,6 +22,7 @@ from proxy.memory import edits
 from proxy.memory.edits import Draft, Edit
 from proxy.storage.sqlite.facts import SqliteFacts
 from proxy.types import Fact
+from tests.examples import examples
 from tests.stores import AtOnce
 
 T = TypeVar("T")
@@ -233,7 +234,7 @@ class Interleavings(RuleBasedStateMachine):
 
 
 TestInterleavings: Any = Interleavings.TestCase
-TestInterleavings.settings = settings(max_examples=60, stateful_step_count=14, deadline=None)
+TestInterleavings.settings = settings(max_examples=examples(60), stateful_step_count=14, deadline=None)
 
 
 @pytest.mark.long

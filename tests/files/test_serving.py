@@ -92,8 +92,9 @@ async def test_what_a_model_finds_is_in_the_log_and_names_the_snapshot(
     files.happened(SCOPE, [MemoryEvent("e-1", 0.0, said.session, 1, "A garden was made", said.link)])
     files.digested(SCOPE, Digest("day", 0.0, "All about gardens.", by_model=True))
     files.named(SCOPE, said.session, "garden")
-    await opened.tasks.drain(5.0)
     folder = tmp_path / folder_of(SCOPE)
+    await until(folder / "1970-01-01.md", "gardens")
+    await asyncio.to_thread(eventually, lambda: [*(folder / "snapshots").glob("*-garden.md")])
     assert [line.partition(" <!--")[0] for line in (folder / "1970-01-01.md").read_text().splitlines()[2:]] == [
         "- 00:00 noted: A garden was made",
         "- 23:59 digest: All about gardens.",

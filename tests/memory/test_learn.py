@@ -41,6 +41,7 @@ from proxy.types import (
 )
 from tests import stores
 from tests.builders import NOW, Said, assistant, body, calling, chat, identity, incoming, links, result, system, user
+from tests.examples import examples
 from tests.proxied import Sessions, Upstream, answered, ask, in_front_of, run_upstream, serving, total
 from tests.stores import AtOnce
 
@@ -286,7 +287,7 @@ SAYINGS = [
 
 
 @given(st.lists(st.sampled_from(SAYINGS), max_size=7))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_reading_on_teaches_the_same_as_reading_all_of_it_again(told: list[Said]) -> None:
     async def learnt(*, anew: bool) -> tuple[list[Any], list[int]]:
         house, said, known = House(), [], 0

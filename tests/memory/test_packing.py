@@ -11,6 +11,7 @@ from proxy.memory import packing
 from proxy.memory.recall import Query, rank
 from proxy.memory.turn_index import TurnIndex
 from proxy.types import ArchivedTurn
+from tests.examples import examples
 from tests.memory.indexed import index_of, link, path, turn, vector
 
 WORDS = ("boat", "harbour", "5433", "Marigold", "«maníes»", "long " * 40, "\0", "ñ🙂", "")
@@ -29,7 +30,7 @@ def assert_same(one: TurnIndex, other: TurnIndex, asked: str) -> None:
     assert all(one.has_vectors(each) == other.has_vectors(each) for each in TURNS)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     before=st.lists(st.sampled_from([*TURNS, *OTHERS]), max_size=12, unique_by=lambda each: each.link),
     with_vectors=st.booleans(),

@@ -30,6 +30,7 @@ from proxy.storage.sqlite.database import Database
 from proxy.tasks import Tasks
 from proxy.types import ArchivedTurn, Fact
 from tests import stores
+from tests.examples import examples
 from tests.memory.indexed import link, path, turn, vector
 from tests.postgres import opened
 
@@ -76,7 +77,7 @@ def found(index: TurnIndex, asked: str) -> list[tuple[str, float]]:
 links = st.sets(st.sampled_from([*SAID, *(each.link for each in TURNS)]), max_size=5).map(frozenset)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     turns=st.lists(st.sampled_from(TURNS), max_size=12, unique_by=lambda each: each.link),
     embedded=links,

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from proxy.observe.logs import MAX_LINE, Lines, Style, setup
 from proxy.observe.tracing import CURRENT, Tracing
 from proxy.tasks import Attempts
+from tests.examples import examples
 
 KEY = "sk-0123456789abcdef"
 NAMED_AFTER_A_KEY: dict[str, Any] = {f"field {KEY}": 1}
@@ -166,7 +167,7 @@ VALUES = st.recursive(
 NAMES = st.text(min_size=1, max_size=80).filter(lambda name: name not in vars(record("")))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(st.text(), st.dictionaries(NAMES, VALUES, max_size=18), st.sampled_from([1, 1_000, 20_000]))
 def test_every_record_is_one_bounded_line(message: str, extra: dict[str, Any], times: int) -> None:
     made = record(message * times)

@@ -28,6 +28,7 @@ from proxy.upstream.client import Upstream as Client
 from tests import stores
 from tests.builders import assistant, body, encoding, user
 from tests.embedding.engines import FakeEngine, until
+from tests.examples import examples
 from tests.proxied import (
     Answers,
     Archive,
@@ -52,7 +53,7 @@ from tests.proxied import (
 
 T = TypeVar("T")
 
-OVER_SOCKETS = settings(max_examples=40)
+OVER_SOCKETS = settings(max_examples=examples(40))
 
 
 @pytest.fixture(scope="module")

@@ -17,6 +17,7 @@ from schemathesis import Case, GenerationMode
 from proxy.errors import BadRequest, ContextUnavailable, InvalidJson, MissingParameter
 from proxy.pipeline.context_api import Asked, ContextReader, decoded
 from tests.builders import Said, assistant, config, incoming, user
+from tests.examples import examples
 from tests.proxied import KEY, Upstream, build_services, in_front_of, run_upstream
 from tests.servers import eventually, proxy_app, run_proxy
 
@@ -320,7 +321,7 @@ SCHEMA = schemathesis.openapi.from_dict(
 )
 OPERATION = SCHEMA[CONTEXT]["POST"]
 AT_RANDOM = settings(
-    max_examples=60,
+    max_examples=examples(60),
     derandomize=True,
     database=None,
     deadline=None,

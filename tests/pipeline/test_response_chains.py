@@ -2,6 +2,8 @@
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import count
 from types import MappingProxyType
 from typing import Any
 
@@ -28,6 +30,29 @@ USER = {"role": "user", "content": "Hello"}
 def provider() -> Iterator[Provider]:
     with run_provider() as upstream:
         yield upstream
+
+
+@dataclass(frozen=True, slots=True)
+class Both:
+    """An upstream, and two proxies before it: to one it has chat completions alone, to the other all APIs. Tests that
+    differ in what they send share them, each with a key of its own."""
+
+    provider: Provider
+    chat: httpx.Client
+    native: httpx.Client
+    keys: Iterator[str]
+
+    def begun(self) -> dict[str, str]:
+        """The headers of a test, to which nothing has arrived yet."""
+        for arrived in (self.provider.raw, self.provider.asked, self.provider.headers, self.provider.faults):
+            arrived.clear()
+        return {"authorization": f"Bearer {next(self.keys)}", "content-type": "application/json"}
+
+
+@pytest.fixture(scope="module")
+def both() -> Iterator[Both]:
+    with run_provider() as upstream, proxied(upstream, apis=CHAT) as chat, proxied(upstream, apis=NATIVE) as native:
+        yield Both(upstream, chat, native, (f"sk-both-{number}" for number in count()))
 
 
 def asked(http: httpx.Client, headers: Mapping[str, str] = MappingProxyType({}), **fields: Json) -> Json:
@@ -114,16 +139,16 @@ OPAQUE = [
 
 
 @pytest.mark.parametrize("given", OPAQUE, ids=[str(each)[:30] for each in OPAQUE])
-def test_an_input_without_any_message_passes_to_a_provider_that_holds_the_rest(provider: Provider, given: Json) -> None:
-    with proxied(provider, apis=NATIVE) as http:
-        first = asked(http, input="Hello")
-        body = json.dumps({"model": "m", "input": given, "previous_response_id": first["id"]}, indent=1).encode()
-        answer = http.post("/v1/responses", content=body, headers={**KEY, "content-type": "application/json"})
+def test_an_input_without_any_message_passes_to_a_provider_that_holds_the_rest(both: Both, given: Json) -> None:
+    headers = both.begun()
+    first = asked(both.native, headers, input="Hello")
+    body = json.dumps({"model": "m", "input": given, "previous_response_id": first["id"]}, indent=1).encode()
+    answer = both.native.post("/v1/responses", content=body, headers=headers)
     assert (answer.status_code, answer.headers["x-olvido-plan"]) == (
         200,
         "untouched;hands_off=previous_response_id",
     )
-    assert provider.raw[-1] == body
+    assert both.provider.raw[-1] == body
 
 
 def test_a_prompt_of_the_providers_needs_no_model(provider: Provider) -> None:
@@ -434,20 +459,16 @@ WRONG: list[tuple[Json, str]] = [
 
 
 @pytest.mark.parametrize(("fields", "named"), WRONG, ids=[str(fields)[:60] for fields, _ in WRONG])
-def test_what_is_wrong_is_the_providers_to_refuse_or_named(provider: Provider, fields: Json, named: str) -> None:
+def test_what_is_wrong_is_the_providers_to_refuse_or_named(both: Both, fields: Json, named: str) -> None:
     body = json.dumps({"model": "m", **fields}).encode()
-    headers = {**KEY, "content-type": "application/json"}
-    with proxied(provider, apis=CHAT) as http:
-        answer = http.post("/v1/responses", content=body, headers=headers)
+    answer = both.chat.post("/v1/responses", content=body, headers=both.begun())
     assert (answer.status_code, (answer.json().get("error") or {}).get("param")) == (
         400 if named else 200,
         named or None,
     )
-    provider.raw.clear()
-    with proxied(provider, apis=NATIVE) as http:
-        told = http.post("/v1/responses", content=body, headers=headers)
+    told = both.native.post("/v1/responses", content=body, headers=both.begun())
     refused = fields["input"] is None or isinstance(fields["input"], int) or fields["input"] in (["x"], [[]])
-    assert provider.raw == ([] if refused else [body])  # no provider could take it; all else is its own to judge
+    assert both.provider.raw == ([] if refused else [body])  # no provider could take it; all else is its own to judge
     assert told.status_code < 500
 
 
@@ -461,14 +482,11 @@ def test_what_is_wrong_is_the_providers_to_refuse_or_named(provider: Provider, f
         b'\xef\xbb\xbf{"model":"m","input":"x"}',
     ],
 )
-def test_a_body_that_only_a_lenient_parser_reads_passes_as_it_came(provider: Provider, body: bytes) -> None:
-    headers = {**KEY, "content-type": "application/json"}
-    with proxied(provider, apis=NATIVE) as http:
-        answer = http.post("/v1/responses", content=body, headers=headers)
-        assert answer.headers["x-olvido-plan"] == "untouched;hands_off=unreadable"
-    assert provider.raw == [body]
-    with proxied(provider, apis=CHAT) as http:
-        refused = http.post("/v1/responses", content=body, headers=headers)
+def test_a_body_that_only_a_lenient_parser_reads_passes_as_it_came(both: Both, body: bytes) -> None:
+    answer = both.native.post("/v1/responses", content=body, headers=both.begun())
+    assert answer.headers["x-olvido-plan"] == "untouched;hands_off=unreadable"
+    assert both.provider.raw == [body]
+    refused = both.chat.post("/v1/responses", content=body, headers=both.begun())
     assert (refused.status_code, refused.json()["error"]["code"]) == (400, "invalid_json")
 
 
@@ -485,12 +503,11 @@ def test_a_body_that_only_a_lenient_parser_reads_passes_as_it_came(provider: Pro
     ],
     ids=["deep", "deep item", "deep tools", "wide", "not UTF-8", "array", "empty"],
 )
-def test_a_body_that_nobody_can_read_is_refused(provider: Provider, body: bytes) -> None:
-    with proxied(provider, apis=NATIVE) as http:
-        answer = http.post("/v1/responses", content=body, headers={**KEY, "content-type": "application/json"})
+def test_a_body_that_nobody_can_read_is_refused(both: Both, body: bytes) -> None:
+    answer = both.native.post("/v1/responses", content=body, headers=both.begun())
     assert answer.status_code == 400
     assert answer.json()["error"]["type"] == "invalid_request_error"
-    assert provider.asked == []
+    assert both.provider.asked == []
 
 
 def test_an_answer_of_the_system_can_be_gone_on_from(provider: Provider) -> None:

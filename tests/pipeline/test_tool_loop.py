@@ -23,6 +23,7 @@ from proxy.protocol.sse import SseParser
 from proxy.types import Answer, Round, ToolCall, Usage
 from tests.builders import body, messages, result, system, user
 from tests.embedding.engines import until
+from tests.examples import examples
 from tests.looping import (
     LOOK,
     REMEMBER,
@@ -41,7 +42,7 @@ from tests.looping import (
 )
 from tests.spoken import STYLES, Spoken, Style, joined, numbered, stream
 
-OVER_SOCKETS = settings(max_examples=40)
+OVER_SOCKETS = settings(max_examples=examples(40))
 STREAMED = pytest.mark.parametrize("streamed", [True, False], ids=["streamed", "whole"])
 
 

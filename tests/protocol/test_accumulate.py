@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from proxy.protocol.accumulate import Accumulator
 from proxy.types import Usage
+from tests.examples import examples
 
 Body: TypeAlias = dict[str, Any]
 
@@ -451,7 +452,7 @@ _choices = st.lists(st.dictionaries(_keys, _json, max_size=4) | _json, max_size=
 _chunks = st.fixed_dictionaries({}, optional={"choices": _choices, "usage": _json, "error": _json, "id": _json})
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(
     st.lists(
         st.one_of(_chunks.map(msgspec.json.encode), _json.map(msgspec.json.encode), st.binary(max_size=8)), max_size=8

@@ -13,6 +13,7 @@ from proxy.config import Upstream
 from proxy.protocol.dialects import DIALECTS, Dialect, Rule, violations
 from proxy.protocol.message import message
 from proxy.types import Message
+from tests.examples import examples
 from tests.scripted.refusals import TEXTS, text_of
 
 RULES = frozenset(get_args(Rule))
@@ -376,7 +377,7 @@ def whole_turns(draw: st.DrawFn) -> list[Body]:
 
 
 @every_dialect
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(
     system=st.booleans(),
     history=st.lists(whole_turns(), max_size=6),

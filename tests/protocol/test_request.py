@@ -13,6 +13,7 @@ from proxy.protocol.message import message
 from proxy.protocol.request import MAX_CONTAINERS, MAX_MESSAGES, MAX_MODEL, glimpse, parse, unstreamed, with_changes
 from proxy.types import ChatRequest
 from tests.builders import body, user
+from tests.examples import examples
 
 MINIMAL = b'{"model":"m","messages":[{"role":"user","content":"hi"}]}'
 
@@ -244,7 +245,7 @@ def documents(draw: st.DrawFn) -> tuple[bytes, list[bytes], dict[str, bytes]]:
     return document, [each.encode() for each in said], {name: members[name].encode() for name in order}
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(documents())
 def test_messages_are_the_clients_own_bytes(document: tuple[bytes, list[bytes], dict[str, bytes]]) -> None:
     raw, said, fields = document
@@ -254,7 +255,7 @@ def test_messages_are_the_clients_own_bytes(document: tuple[bytes, list[bytes], 
     assert list(request.fields) == [name for name in fields if name != "messages"]
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(documents(), st.data())
 def test_what_is_not_changed_keeps_its_bytes(
     document: tuple[bytes, list[bytes], dict[str, bytes]], data: st.DataObject
@@ -271,7 +272,7 @@ def test_what_is_not_changed_keeps_its_bytes(
     assert list(values(changed).items()) == list(expected.items())
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(documents())
 def test_no_change_changes_no_value(document: tuple[bytes, list[bytes], dict[str, bytes]]) -> None:
     raw, _, fields = document

@@ -134,6 +134,8 @@ def test_what_is_not_to_be_stored_says_so_in_its_body() -> None:
     body = native_body(made, None, None)
     assert body is not None
     assert msgspec.json.decode(body) == {"model": "m", "input": "Hi", "store": False}
+    given = asked(store=False)
+    assert unstored(given) is given
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ from proxy.protocol.sse import (
     encode,
     error_event,
 )
+from tests.examples import examples
 
 # The pieces that streams are made of, and that go wrong when cut or put side by side.
 _FIELDS = [b"data: ", b"data:", b"data", b"event: error", b"id: 7", b"retry: 10", b": ping"]
@@ -298,7 +299,7 @@ _completions = joined(
 )
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(_completions)
 def test_a_replayed_completion_adds_up_to_the_stored_one(stored: Body) -> None:
     accumulator = accumulate(*as_sse(stored, include_usage=True))
@@ -306,7 +307,7 @@ def test_a_replayed_completion_adds_up_to_the_stored_one(stored: Body) -> None:
     assert accumulator.complete
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(_completions, st.lists(st.integers(0, 100_000), max_size=8))
 def test_wherever_its_bytes_are_cut(stored: Body, cuts: list[int]) -> None:
     stream = b"".join(as_sse(msgspec.json.encode(stored), include_usage=True))

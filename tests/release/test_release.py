@@ -1,6 +1,7 @@
 """`make release`: refused where something is wrong, and then nothing has changed; else a commit, a tag and files."""
 
 import json
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -13,17 +14,24 @@ from tests.release.versions import Refused, current
 
 NEXT = "88.0.0"
 
+pytestmark = pytest.mark.long
 
-@pytest.fixture
-def repository(tmp_path: Path) -> Path:
-    """What is checked out here, as a repository of its own with one commit."""
-    root = artifacts.exported(tmp_path / "repository")
+
+@pytest.fixture(scope="module")
+def committed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What is checked out here, as a repository of its own with one commit. Only to be copied."""
+    root = artifacts.exported(tmp_path_factory.mktemp("committed") / "repository")
     git(root, "init", "--quiet", "--initial-branch=main")
     git(root, "config", "user.name", "Somebody")
     git(root, "config", "user.email", "somebody@example.com")
     git(root, "add", "--all")
     git(root, "commit", "--quiet", "--message", "All")
     return root
+
+
+@pytest.fixture
+def repository(committed: Path, tmp_path: Path) -> Path:
+    return shutil.copytree(committed, tmp_path / "repository", symlinks=True)
 
 
 def state(root: Path) -> tuple[str, str, str]:
@@ -109,7 +117,6 @@ def test_files_of_another_release_are_not_mixed_with_these(repository: Path, tmp
         release(repository, NEXT, tmp_path, is_dry=True, make=one_file)
 
 
-@pytest.mark.long
 def test_a_dry_run_makes_all_files_and_changes_nothing(
     repository: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -16,6 +16,7 @@ from proxy.reuse.exact import addressee, exact_key, is_deterministic, lookup, re
 from proxy.storage.answers import MemoryAnswers
 from proxy.types import ChatRequest, Delivery, Directives, Headers, ReuseHit, ReuseMiss, StoredAnswer, Usage
 from tests.builders import NOW, Executor, calling, chat, completion, identity, inline, stored, user
+from tests.examples import examples
 
 EXECUTOR = Executor()  # never used: the work of these tests is small
 QUESTION = user("What is the capital of France?")
@@ -371,7 +372,7 @@ def shuffled(value: Any) -> Any:
     return [shuffled(element) for element in value] if isinstance(value, list) else value
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(MESSAGES, st.dictionaries(st.text(), VALUES, max_size=4))
 def test_key_order_never_makes_a_difference(messages: list[Any], fields: dict[str, Any]) -> None:
     fields = {name: value for name, value in fields.items() if name not in {"model", "messages", "stream"}}
@@ -383,7 +384,7 @@ def spelled(value: Any) -> bytes:
     return msgspec.json.encode(value, order="deterministic")
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(MESSAGES, MESSAGES)
 def test_two_requests_have_one_key_only_if_they_say_the_same(one: list[Any], other: list[Any]) -> None:
     same_key = key({"model": "m", "messages": one}) == key({"model": "m", "messages": other})

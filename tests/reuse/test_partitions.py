@@ -21,6 +21,7 @@ from proxy.tasks import Tasks
 from proxy.types import Candidate, ReuseEntry, Vector
 from tests import stores
 from tests.builders import Executor
+from tests.examples import examples
 from tests.stores import AtOnce, ForeignWriter
 
 LAZY = WriterLimits(interval=60)  # nothing is written until something asks for it
@@ -351,7 +352,7 @@ steps = st.lists(
 
 
 @given(steps=steps)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_two_workers_find_what_is_alive_in_this_scope_and_partition_and_nothing_else(steps: Sequence[Step]) -> None:
     asyncio.run(play(steps))
 

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from proxy.language.language import Language
 from proxy.reuse.question import MAX_WORDS, analyse
+from tests.examples import examples
 from tests.languages import EN, ES
 
 _LANGUAGES: list[Language] = [EN, ES]
@@ -88,7 +89,7 @@ def test_what_is_too_long_is_not_read(text: str) -> None:
     assert question.text == ""
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(
     st.text(max_size=300) | st.text(string.punctuation + string.digits + "  ¿¡'\u2019", max_size=300),
     st.sampled_from(_LANGUAGES),

@@ -4,6 +4,7 @@ from hypothesis import strategies as st
 
 from proxy.language.language import Language
 from proxy.reuse.question import mended
+from tests.examples import examples
 from tests.languages import EN, ES
 
 _LANGUAGES: list[Language] = [EN, ES]
@@ -64,7 +65,7 @@ def test_grammar_words_are_not_mended_into_each_other(language: Language) -> Non
 letters = st.text("abcdehiknoqrstuwy", min_size=1, max_size=9)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.sampled_from(_LANGUAGES), st.lists(letters, max_size=5).map(" ".join))
 def test_what_is_mended_stays_as_it_is(language: Language, text: str) -> None:
     once = mended(text, language)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from proxy.language.language import Language
 from proxy.reuse.question import analyse
 from proxy.reuse.verdict import REASONS, Verdict, agree, contexts_agree, judge
+from tests.examples import examples
 from tests.languages import EN, ES
 
 _LANGUAGES: list[Language] = [EN, ES]
@@ -182,19 +183,19 @@ languages = st.sampled_from(_LANGUAGES)
 QUESTIONS: list[tuple[Language, str]] = [(EN, "Is it safe to keep {} cats?"), (ES, "¿Es seguro tener {} gatos?")]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(languages, anything, anything, st.floats(-1, 1))
 def test_any_two_texts_are_judged(language: Language, asked: str, earlier: str, cosine: float) -> None:
     assert verdict(language, asked, earlier, cosine).reason in REASONS
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(languages, anything, st.floats(-1, 1))
 def test_a_text_is_the_same_question_as_itself(language: Language, text: str, cosine: float) -> None:
     assert verdict(language, text, text, cosine).reused
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.sampled_from(QUESTIONS), st.integers(2, 10_000), st.integers(2, 10_000))
 def test_another_number_is_another_question(question: tuple[Language, str], one: int, other: int) -> None:
     assume(one != other)
@@ -202,7 +203,7 @@ def test_another_number_is_another_question(question: tuple[Language, str], one:
     assert not verdict(language, text.format(one), text.format(other), 1.0).reused
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.lists(st.sampled_from(["owl", "mouse", "lute", "chisel", "plaster", "pan", "gate"]), min_size=1, max_size=5))
 def test_a_negation_is_another_question(words: list[str]) -> None:
     text = " ".join(words)

@@ -8,6 +8,7 @@ from proxy.storage import versions
 from proxy.storage.base import PARTS
 from proxy.storage.pending import DELETIONS, FACTS, LEDGER, LINKS, TURNS, Write
 from proxy.storage.versions import NONE, Versions
+from tests.examples import examples
 
 FACTS_AT = PARTS.index("facts")
 SCOPES = ("a/", "b/")
@@ -31,7 +32,7 @@ def write(scope: str, kind: object = FACTS) -> Write:
 
 @pytest.mark.note("v2 Resumen/2")
 @given(steps=steps, most=st.sampled_from([1, 9]))
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 def test_a_foreign_change_is_never_missed_and_an_own_one_never_told(  # noqa: C901, PLR0915 (a model, step by step)
     steps: list[tuple[str, str]], most: int
 ) -> None:

@@ -39,7 +39,7 @@ STATEMENTS = {
 WHICH = [desk_forgetting._OF_TURN, desk_forgetting._ONE, desk_forgetting._WIPED_LINES, desk_forgetting._RESTORED_LINES]  # noqa: SLF001 (texts of statements)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def connection() -> Iterator[sqlite3.Connection]:
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as opened:
         migrate(opened)

@@ -32,7 +32,7 @@ STATEMENTS = {
 TABLES = "jobs|job_lines|job_links|spending|events|digests|summaries|archive|archive_links|scopes|other"
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def connection() -> Iterator[sqlite3.Connection]:
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as opened:
         migrate(opened)

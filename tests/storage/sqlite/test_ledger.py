@@ -16,6 +16,7 @@ from proxy.storage.sqlite.ledger import RECENT, add_rows, condense
 from proxy.storage.stores.ledger import MECHANISMS, SUMS, numbered
 from proxy.types import UNANSWERED, LedgerRow, Sums
 from tests.builders import ledger_row
+from tests.examples import examples
 
 
 @pytest.fixture
@@ -112,7 +113,7 @@ def summed(rows: Sequence[LedgerRow]) -> Sums:
 
 
 @given(st.lists(rows, max_size=8))
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 def test_sums_and_metrics_agree_to_the_token(written: list[LedgerRow]) -> None:
     metrics = Metrics()
     for row in written:

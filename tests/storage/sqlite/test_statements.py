@@ -42,7 +42,7 @@ LIMITED = {
 }  # fmt: skip
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def connection() -> Iterator[sqlite3.Connection]:
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as opened:
         migrate(opened)

@@ -14,6 +14,7 @@ from proxy.storage import write_queue
 from proxy.storage.pending import DELETIONS, FACTS, LEDGER, LINKS, TURNS, Kind, Write, WriterLimits
 from proxy.storage.sqlite.writer import Writer
 from proxy.tasks import Tasks
+from tests.examples import examples
 
 # The interval is long: what these tests see written was written because something asked for it.
 LIMITS = WriterLimits(interval=60, pauses=(0.001,) * 3)
@@ -171,7 +172,7 @@ async def test_a_full_share_drops_the_new_counts_it_and_says_so_once(
 
 
 @given(flood=st.lists(st.tuples(st.sampled_from([TURNS, LINKS, FACTS, LEDGER]), st.integers(1, 40)), max_size=60))
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 def test_whatever_one_scope_puts_the_small_writes_of_others_and_every_deletion_are_written_in_order(
     flood: list[tuple[Kind, int]],
 ) -> None:
