@@ -71,6 +71,8 @@ def to_fold(messages: Sequence[Message], size: Size, prompt: Prompt, rates: Rate
         return prompt.tokens - sum(result.tokens - MARKER for result in batch)
 
     def cost(batch: Sequence[_Result]) -> float:
+        if rates.breakpoints:
+            return rates.cost(left(batch), 0)  # no request has ended in front of it since the last such change
         before = range(prompt.start, batch[0].index)
         apart = {*prompt.folded, *prompt.edited}
         stays = sum(size(index) for index in before if index not in apart)
@@ -87,7 +89,8 @@ def to_fold(messages: Sequence[Message], size: Size, prompt: Prompt, rates: Rate
 
     chosen: Sequence[_Result] = ()
     if prompt.tokens > limit:
-        chosen = next((batch for batch in batches if left(batch) <= limit), old)
+        # With room for what follows: the next call would be above the limit again, and rewrite all once more.
+        chosen = next((batch for batch in batches if left(batch) <= min(limit, pressure)), old)
     elif prompt.tokens > pressure:
         chosen = next((batch for batch in batches if left(batch) <= pressure and is_affordable(batch)), ())
     if not chosen:

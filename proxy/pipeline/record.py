@@ -279,7 +279,9 @@ class Recorder:
         row = ledger_row.forwarded(
             exchange, delivery, generated, price, attempts, total, self._spent(exchange, delivery)
         )
-        return row if has_answered(exchange, delivery) else replace(row, scope=UNANSWERED, session=UNANSWERED)
+        if has_answered(exchange, delivery):
+            return row
+        return replace(row, scope=self.answered.before(row.scope), session=UNANSWERED)
 
     def _spent(self, exchange: Exchange, delivery: Delivery) -> float | None:
         """Returns the dollars of several rounds; None if there was one, or nobody knows."""

@@ -148,7 +148,7 @@ class Unmanaged:
             is_known = True
         passage.model = passage.model or model_in(passage.begins)
         price = price_for(self.router.named(passage.upstream).config, passage.model)
-        scope = passage.scope.id if is_known else UNANSWERED
+        scope = passage.scope.id if is_known else self.answered.before(passage.scope.id)
         if self.storage.database.erasures.is_over(scope):
             scope = UNANSWERED
         attempts.call("ledger", lambda: self._write(row_of(passage, scope, usage, price, total)), fallback=None)

@@ -223,7 +223,7 @@ def compose(
     limiter, rollout = _limiter(opened, keys), _rollout(opened, keys)
     router = Router(upstreams, reject_unknown=config.server.unknown_model == "reject")
     _expect(config, metrics)
-    answered = AnsweredScopes(storage.has_scope)
+    answered = AnsweredScopes(storage.has_scope, are_ours=config.auth.mode == "keys")
     erasures = database.erasures
     partitions = Partitions(storage.reuse, executor, foreign_writes=database.foreign_writes, is_over=erasures.is_over)
     intent = _intent(opened, partitions)

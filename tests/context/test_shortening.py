@@ -1,6 +1,7 @@
 """Messages that are sent shortened: what of them is left, and that no upstream minds."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -154,6 +155,18 @@ def test_where_that_is_enough_only_what_was_repeated_leaves(said: tuple[Message,
     total = sum(size_of(said))
     assert fold(said, rates=WARM, costs=POOR, limit=total - 200) == (3,)
     assert fold(said, rates=WARM, costs=POOR, limit=total - 900) == (3, 5, 7)
+    # Not just below the limit either: the next call would be above it, and rewrite the prompt once more.
+    assert fold(said, rates=WARM, costs=POOR, limit=total - 200, pressure=total - 900) == (3, 5, 7)
+
+
+def test_where_only_ends_of_requests_are_found_a_result_that_leaves_costs_all_of_the_prompt() -> None:
+    said, gone = session(*distinct(30)), tuple(range(3, 51, 2))
+    sizes = size_of(said)
+    total = sum(sizes) - sum(sizes[index] - MARKER for index in gone)
+    costs = CostSoFar(0.4 * total, 0)  # what stands before the others takes about as much
+    assert fold(said, rates=WARM, costs=costs, pressure=total - 200, folded=gone)
+    ends = replace(WARM, breakpoints=True)
+    assert not fold(said, rates=ends, costs=costs, pressure=total - 200, folded=gone)
 
 
 @pytest.mark.parametrize(

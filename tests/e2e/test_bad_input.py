@@ -27,6 +27,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from tests.e2e.running import CHAT, Demo, Proxy, run_proxy
+from tests.examples import examples
 from tests.servers import run_app
 
 Json = Any
@@ -650,10 +651,10 @@ def test_a_strange_method_is_answered(method: str, path: str, strict: Proxy) -> 
 # --- at random --------------------------------------------------------------------------------------------------------
 
 
-def at_random(examples: int) -> settings:
+def at_random(whole: int) -> settings:
     """The same examples every time: a failure in CI is a failure here."""
     return settings(
-        max_examples=examples,
+        max_examples=examples(whole),
         derandomize=True,
         database=None,
         deadline=None,

@@ -24,6 +24,11 @@ REFUSED = (("x-demo-fault", "401"),)
 KEYS = 2_000
 
 
+@pytest.mark.parametrize(("are_ours", "scope"), [(False, UNANSWERED), (True, "t/")])
+def test_what_was_asked_before_an_answer_is_nobodys_unless_the_key_is_known(scope: str, *, are_ours: bool) -> None:
+    assert AnsweredScopes(nothing_on_record, are_ours=are_ours).before("t/invented") == scope
+
+
 async def test_a_scope_is_known_once_it_was_answered_here_or_is_on_record() -> None:
     asked: list[str] = []
 

@@ -2,10 +2,12 @@
 
 import gzip
 import json
+import socket
+import threading
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import time
@@ -15,6 +17,7 @@ import httpx
 import openai
 import pytest
 
+from proxy.config import key_hash
 from proxy.demo.app import CHAT_MODELS
 from proxy.http.exchange import AsgiMessage, Receive, Send
 from tests.proxied import KEY, Upstream, in_front_of, run_upstream
@@ -348,3 +351,46 @@ def test_a_request_that_is_sent_slowly_has_come_when_it_is_whole(careless: Carel
         told = f"/admin/api/requests/{answer.headers['x-olvido-request']}"
         eventually(lambda: http.get(told).status_code == 200)
         assert http.get(told).json()["request"]["at"] >= half[0]
+
+
+@pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/completions"])
+def test_whoever_leaves_before_the_answer_has_asked_whatever_end_user_he_invents(path: str) -> None:
+    """The upstream bills the prompt all the same."""
+    began = threading.Event()
+
+    async def upstream(scope: AsgiMessage, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            began.set()
+            while (await receive())["type"] != "http.disconnect":
+                pass
+            await send({"type": "http.response.start", "status": 200, "headers": []})
+            await send({"type": "http.response.body", "body": b""})
+
+    key = "sk-the-key-of-ana-1234"
+    keys = [{"name": "ana", "key": key_hash(key), "limits": {"dollars_per_day": 1.0}}]
+    entry = {"price": {"input": 1.0, "output": 4.0}, "api_key": KEY}
+    admin = {"authorization": f"Bearer {'t' * 20}"}
+    with run_app(upstream) as url:
+        settings = in_front_of(
+            Careless(url),  # type: ignore[arg-type]  # as above
+            upstream=entry,
+            auth={"mode": "keys", "keys": keys},
+            tenancy="shared",
+            admin={"token": "t" * 20},
+        )
+        with run_app(proxy_app(settings)) as proxy:
+            headers = {
+                "authorization": f"Bearer {key}",
+                "x-olvido-user": "invented",
+                "content-type": "application/json",
+            }
+            body = json.dumps(ASKS_LONG if "chat" in path else {**TEXT, "prompt": LONG})
+            request = httpx.Request("POST", f"{proxy}{path}", content=body, headers=headers)
+            with closing(socket.create_connection((request.url.host, request.url.port or 0))) as client:
+                head = "".join(f"{name}: {value}\r\n" for name, value in request.headers.items())
+                client.sendall(f"POST {path} HTTP/1.1\r\n{head}\r\n{body}".encode())
+                assert began.wait(10)
+            with httpx.Client(base_url=proxy, headers=admin) as told:
+                eventually(lambda: spent(told) >= 0.03)
+                rows = told.get("/admin/api/requests").json()["requests"]
+                assert [each["scope"].partition("/")[2] for each in rows] == [""]  # nothing is kept of the invented one
