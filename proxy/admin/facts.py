@@ -47,6 +47,7 @@ from proxy.errors import BadRequest, UnknownRoute
 from proxy.http.exchange import Call
 from proxy.memory import edits, sources
 from proxy.memory.ageing import decay, status
+from proxy.memory.credentials import has_credential
 from proxy.memory.deriving import Derived, derived
 from proxy.memory.edits import Draft, Edit, Edited, Name, Value
 from proxy.memory.showing import card, newest_first
@@ -165,6 +166,7 @@ async def add_fact(call: Call, admin: Admin, asked: NewFact) -> Answer:
     if not services.library.facts.keeps:
         raise BadRequest("No facts are kept: memory.facts or storage.kind says so, or the database cannot be used.")
     known = {fact.id: fact for fact in await services.library.facts.all(scope)}
+    _check_value(asked.value)
     draft = await _draft(services, asked, known.values())
     made = edits.add(known.values(), draft, scope=scope, now=time(), source="api")
     return await _written(services, scope, known, made, 200 if made.fact.id in known else 201)
@@ -178,6 +180,15 @@ async def derive_fact(call: Call, admin: Admin, asked: Derivation) -> Answer:
     now, ageing = time(), decay(services.config.memory)
     replaces = place.replaces and card(asked.scope, place.replaces, now, ageing)
     return as_json({"domain": place.domain, "key": place.key, "pinned": place.pinned, "replaces": replaces})
+
+
+def _check_value(value: str) -> None:
+    if has_credential(value):
+        raise BadRequest(
+            "A password, a key, a code of access or the number of a card is never kept as a fact: every prompt that it "
+            "fits would take it to the provider. Write down where it is kept instead.",
+            param="value",
+        )
 
 
 async def _draft(services: Services, asked: NewFact, known: Collection[Fact]) -> Draft:
@@ -223,6 +234,8 @@ async def change_fact(call: Call, admin: Admin, asked: Change) -> Answer:
         raise BadRequest(f"{fact.id} was deleted: restore it before you change it (restore: true).")
     if fact.superseded_by is not None:
         raise BadRequest(f"{fact.id} is history, {fact.superseded_by} has taken its place: change that one.")
+    if asked.value is not UNSET and asked.value.strip() != fact.value:
+        _check_value(asked.value)
     known = {each.id: each for each in await services.library.facts.all(scope)}
     made = edits.edit(known.values(), fact, asked, scope=scope, now=time(), source="api")
     return await _written(services, scope, known, made)

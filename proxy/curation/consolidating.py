@@ -19,6 +19,7 @@ from proxy.curation.carrying import Carried, Changes, Source, base_key, cut, is_
 from proxy.curation.evidence import RefusedError, tells_end
 from proxy.curation.operations import LONGEST_VALUE, SHOWN, domain_of
 from proxy.language.values import normal
+from proxy.memory.credentials import has_credential
 from proxy.memory.ending import ended_by
 from proxy.memory.facts import free_key, sayable
 from proxy.memory.likeness import ComparedValues
@@ -207,6 +208,8 @@ class _Consolidation:
         else:
             if not value or len(value) > LONGEST_VALUE or not all(same_fact(value, fact.value) for fact in facts):
                 raise RefusedError("not the same")
+            if has_credential(value):
+                raise RefusedError("credential")
             said = Statement(domain_of(operation.domain), key_of(operation.key or "") or newest.key, value, "medium")
             kept = self._changes.make(number, said, source, {fact.id for fact in facts})
         ended = [fact for fact in facts if fact.id != kept.id and not is_a_persons(fact)]

@@ -25,6 +25,7 @@ _CUT = re.compile(r"\s*[;,:(]|\s(?:y|and|porque|because|con|with)\s")  # between
 Refusal = Literal[
     "malformed",  # no operation, or without what it needs
     "too long",  # the value
+    "credential",  # the value tells a password, a key, a code of access or the number of a card
     "turn",  # the model was shown no such turn
     "quote",  # the user did not say that in that turn
     "handed over",  # the user did, in somebody else's words

@@ -17,6 +17,7 @@ from proxy.curation.evidence import Evidence, RefusedError, evidence, stated, te
 from proxy.curation.retracting import OrdersSince, is_retracted
 from proxy.language.words import terms
 from proxy.memory.commands import mark
+from proxy.memory.credentials import has_credential
 from proxy.memory.facts import fact_of, sayable
 from proxy.memory.signals import analyse
 from proxy.types import SELF_CORRECTION, ArchivedTurn, Fact, Statement
@@ -174,6 +175,8 @@ class _Extraction:
             return _Done(self.changes[fact.id], (fact,))
         if len(found.quote.split()) < _LEAST_ENDING or len(found.quote) > LONGEST_VALUE:
             raise RefusedError("explicit")
+        if has_credential(found.quote):
+            raise RefusedError("credential")
         named = Operation(operation.op, key=fact.key, domain=fact.domain)
         return self._settled(number, named, found.quote, found, [fact])
 
@@ -220,6 +223,8 @@ class _Extraction:
             raise RefusedError("malformed")
         if len(value) > LONGEST_VALUE:
             raise RefusedError("too long")
+        if has_credential(value):
+            raise RefusedError("credential")
         if not is_supported:
             value = stated(value, found)
         if self._forgotten(mark(value)) or self._is_retracted(operation, value, found):

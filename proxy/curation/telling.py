@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from proxy.curation.answers import Event, SummaryText, clean
 from proxy.curation.carrying import code_of, cut
 from proxy.language.words import fold, terms
+from proxy.memory.credentials import has_credential
 from proxy.types import ArchivedTurn, Summary
 from proxy.types.curation import Job, MemoryEvent, OutcomeLine
 
@@ -42,6 +43,8 @@ def _refusal(
         return "turn"
     if not link or any(forgotten(each.link) for each in turn.utterances):
         return "forgotten"
+    if has_credential(text):
+        return "credential"
     return "" if words & said else "unrelated"
 
 

@@ -52,6 +52,8 @@ _TEXTS: Mapping[Language, Mapping[str, str]] = MappingProxyType(
             "no-fact": "Nothing is remembered under {key}. Keys: {keys}.",
             "ambiguous": "Several facts could be meant by {key}: {keys}.",
             "no-facts": "Facts are not kept here. Use edit_section or save_to_disk.",
+            "credential": "Passwords, keys, access codes and card numbers are never remembered. "
+            "Say where it is kept instead.",
             "unreached": "Memory cannot be reached now, and nothing was changed. Go on without it.",
             "ended": "Memory tools have ended for this session. Go on without them.",
             "last-round": "No more memory calls in this answer. Answer now.",
@@ -101,6 +103,8 @@ _TEXTS: Mapping[Language, Mapping[str, str]] = MappingProxyType(
             "no-fact": "No se recuerda nada con la clave {key}. Claves: {keys}.",
             "ambiguous": "{key} puede ser más de un dato: {keys}.",
             "no-facts": "Aquí no se guardan datos. Usa edit_section o save_to_disk.",
+            "credential": "Nunca se recuerdan contraseñas, claves, códigos de acceso ni números de tarjeta. "
+            "Di dónde se guarda.",
             "unreached": "Ahora no se puede llegar a la memoria, y no se cambió nada. Sigue sin ella.",
             "ended": "Las herramientas de memoria terminaron en esta sesión. Sigue sin ellas.",
             "last-round": "No hay más llamadas a la memoria en esta respuesta. Responde ahora.",

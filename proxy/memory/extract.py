@@ -19,7 +19,7 @@ from proxy.memory.credentials import has_credential
 from proxy.memory.forget_orders import is_mishap
 from proxy.memory.own_words import own_words
 from proxy.memory.reading import Read, read, read_ordered
-from proxy.memory.remember_contents import weigh, without_to
+from proxy.memory.remember_contents import is_for_task, weigh, without_to
 from proxy.memory.remember_orders import Ordered, orders
 from proxy.memory.reminiscing import without_reminiscences
 from proxy.memory.shapes import EDGE, enclosed
@@ -61,7 +61,7 @@ def extract(*parts: str) -> tuple[Statement, ...]:
         return ()
     own = own_words(*parts)
     found: list[Statement] = []
-    given = frozenset(each.what for part in parts for each in orders(part[:EDGE]) if each.keeps)
+    given = frozenset(each.what for part in parts for each in _orders(part[:EDGE]) if each.keeps)
     for passage in own.passages:
         reuse = not own.hands_over and passage in whole
         clauses = whole[passage] if reuse else read(passage, hands_over=own.hands_over)
@@ -71,7 +71,7 @@ def extract(*parts: str) -> tuple[Statement, ...]:
 
 def ordered(*parts: str) -> tuple[Statement, ...]:
     """Extracts those statements of a user message that it orders to be kept."""
-    whole = frozenset(each.what for part in parts for each in orders(part[:EDGE]) if each.keeps)
+    whole = frozenset(each.what for part in parts for each in _orders(part[:EDGE]) if each.keeps)
     found = (_ordered(_given(passage, read(passage), whole)) for passage in own_words(*parts).passages)
     return tuple(each for each in chain.from_iterable(found) if not has_credential(each.value))
 
@@ -93,15 +93,23 @@ def _statements(passage: str, found: list[Read], given: Sequence[Ordered]) -> li
     if not given and not any(each.kept for each in found):
         return []
     # Behind something imagined all is imagined.
-    found = without_reminiscences(list(takewhile(lambda each: not each.imagined, found)))
+    found = without_reminiscences(_with_reminders(list(takewhile(lambda each: not each.imagined, found))))
     return [*_ordered(given), *_stated(passage, [each for each in found if not _is_in(each, given)])]
+
+
+def _orders(text: str) -> Iterator[Ordered]:
+    """Yields the orders to remember in a text. One that is asked for politely is obeyed where models would have to
+    decide of it: of a question they know nothing."""
+    for each in orders(text):
+        is_asked = each.content == "open" and text[each.start : each.end].rstrip().endswith("?")
+        yield replace(each, content="fact") if is_asked else each
 
 
 def _given(passage: str, found: Iterable[Read], whole: Collection[str]) -> tuple[Ordered, ...]:
     """Returns the orders to remember that say what is to be kept, or that nothing is. `whole`: what the orders of the
     whole message have kept; there it may belong to a role."""
     imagined = next((each.clause.start for each in found if each.imagined), len(passage))
-    found_here = (each for each in orders(passage) if each.start < imagined and each.content != "open")
+    found_here = (each for each in _orders(passage) if each.start < imagined and each.content != "open")
     return tuple(each if each.what in whole else replace(each, content="nothing") for each in found_here)
 
 
@@ -121,8 +129,22 @@ def _is_in(each: Read, given: Iterable[Ordered]) -> bool:
 
 
 def _stated(passage: str, found: list[Read]) -> list[Statement]:
-    found = _without_vague(_without_supposed(_without_mishaps(found)))
+    found = _without_vague(_without_supposed(_without_mishaps(_without_one_offs(found))))
     return [_statement(run) for run in _runs(_with_reminders(found), passage)]
+
+
+def _without_one_offs(found: Sequence[Read]) -> list[Read]:
+    """Drops instructions whose sentence says that they are for the task at hand: "for this email, no emoji"."""
+
+    def sentence(each: Read) -> str:
+        return " ".join(other.clause.text for other in found if other.clause.sentence == each.clause.sentence)
+
+    return [
+        each.but(kept=False)
+        if each.kept and each.standing and not each.explicit and is_for_task(sentence(each))
+        else each
+        for each in found
+    ]
 
 
 def _without_mishaps(found: Sequence[Read]) -> list[Read]:

@@ -73,6 +73,12 @@ def weigh(said: str, *, verb: Verb, has_that: bool, has_task: bool) -> Content:
     return _of_whom(said, plainly, verb, has_that=has_that)
 
 
+def is_for_task(said: str) -> bool:
+    """Tells whether an instruction is for the task at hand, and ends with it: "in this table, use euros"."""
+    plainly = folded(said)
+    return _TASK.search(plainly) is not None and _LASTING.search(plainly) is None
+
+
 def without_to(said: str) -> str:
     """Strips the sign of an infinitive from an instruction: "to always answer in Spanish"."""
     found = _TO.match(said) if _INFINITIVE.match(folded(said)) else None

@@ -266,10 +266,21 @@ def _points_back(plainly: str, verb: re.Match[str]) -> bool:
 def _content(sentence: str, span: tuple[int, int, int], *, verb: Verb, has_that: bool, has_task: bool) -> Parsed:
     """Returns the order at `span[0]` to keep what stands from `span[1]` to `span[2]`, without a closing "please"."""
     at, start, end = span
-    said = sentence[start:end]
+    said = _without_task(sentence[start:end], verb, has_that=has_that)
     stop = min(tail(folded(said), signals) for signals in SIGNALS.values())
     said = said[:stop] if says_something(said[:stop]) else said
     return Parsed(weigh(said, verb=verb, has_that=has_that, has_task=has_task), at, start, start + len(said))
+
+
+def _without_task(said: str, verb: Verb, *, has_that: bool) -> str:
+    """Cuts off work that is asked for behind what is to be kept, where the work alone makes it nothing: "note that the
+    plumber is called Otto, and then help me with this letter"."""
+    if weigh(said, verb=verb, has_that=has_that, has_task=False) != "nothing":
+        return said
+    for found in _INNER.finditer(folded(said)):
+        if found.start() > 0 and asks_for_work(said[found.end() :]):
+            return said[: found.start()]
+    return said
 
 
 def _before(sentence: str, cut: int) -> Parsed:

@@ -14,6 +14,7 @@ from proxy.language.detect import language
 from proxy.memory import commands, edits
 from proxy.memory.ageing import Decay, status
 from proxy.memory.commands import Order
+from proxy.memory.credentials import has_credential
 from proxy.memory.edits import Draft
 from proxy.memory.extract import extract
 from proxy.memory.learn import Learner, Obedience
@@ -55,6 +56,8 @@ _TEXTS: Mapping[Language, Mapping[str, str]] = MappingProxyType(
             "how_remember": "What shall be remembered? For example: /remember city: Rosario",
             "how_forget": "What shall be forgotten? For example: /forget city",
             "too_long": "That is too long to be remembered: {most} characters at most.",
+            "credential": "Passwords, keys, access codes and card numbers are never remembered. "
+            "Write down where it is kept instead.",
             "unanswered": "Nothing can be remembered yet: no model has ever answered with this key. "
             "Please ask something first, and then again for this.",
             "off": "Nothing is remembered here: memory is switched off.",
@@ -76,6 +79,8 @@ _TEXTS: Mapping[Language, Mapping[str, str]] = MappingProxyType(
             "how_remember": "¿Qué hay que recordar? Por ejemplo: /remember ciudad: Rosario",
             "how_forget": "¿Qué hay que olvidar? Por ejemplo: /forget ciudad",
             "too_long": "Es demasiado largo para recordarlo: {most} caracteres como mucho.",
+            "credential": "Nunca se recuerdan contraseñas, claves, códigos de acceso ni números de tarjeta. "
+            "Anotá dónde se guarda.",
             "unanswered": "Todavía no se puede recordar nada: ningún modelo respondió nunca con esta clave. "
             "Primero preguntá algo, por favor, y después volvé a pedirlo.",
             "off": "Acá no se recuerda nada: la memoria está apagada.",
@@ -157,6 +162,8 @@ class Commander:
             return text(said, "how_remember")
         if len(words) > LONGEST_VALUE:
             return text(said, "too_long", most=LONGEST_VALUE)
+        if has_credential(words):
+            return text(said, "credential")
         if not self.library.facts.keeps:
             return text(said, "off")
         if not given.may_keep:

@@ -7,6 +7,7 @@ from proxy.desk.tools import Forget, Remember
 from proxy.desk.wishes import Unfit
 from proxy.memory import edits
 from proxy.memory.commands import mark
+from proxy.memory.credentials import has_credential
 from proxy.memory.edits import Draft
 from proxy.memory.library import Library
 from proxy.types import Fact
@@ -30,6 +31,8 @@ class DeskFacts:
         """Keeps a fact, or lets it wait for a person. Raises `Unfit`, StorageError."""
         known = await self._known()
         key, value = _key(order.key), " ".join(order.value.split())
+        if has_credential(value):
+            raise Unfit("credential")
         if self.library.has_forgotten(self.scope, (mark(value),)):
             raise Unfit("no-fact", key=key, keys="-")
         before = next((fact for fact in known if fact.key == key and fact.superseded_by is None), None)

@@ -735,3 +735,16 @@ def test_what_was_said_since_ends_what_comes_back(proxy: Proxy) -> None:
 )
 def test_where_nothing_was_wiped_nothing_comes_back(given: dict[str, Any], status: int, proxy: Proxy) -> None:
     assert error(proxy.http.post(f"{FACTS}/restore", json=given))[0] == status
+
+
+@pytest.mark.parametrize("value", ["my wifi password is hunter22", "la clave del wifi es gatito77"])
+def test_a_password_is_refused_from_a_person_too_with_a_clear_word(value: str, proxy: Proxy) -> None:
+    scope, fact = proxy.known(age=5)
+    before = proxy.of(scope)
+    added = proxy.http.post(FACTS, json={"scope": scope, "value": value})
+    changed = proxy.http.patch(f"{FACTS}/{fact.id}", json={"value": value})
+    for answer in (added, changed):
+        assert answer.status_code == 400
+        assert "never kept" in answer.json()["error"]["message"]
+        assert answer.json()["error"]["param"] == "value"
+    assert proxy.of(scope) == before

@@ -369,3 +369,11 @@ def test_what_a_person_changed_between_two_times_stays_as_they_left_it() -> None
     again = carried(*EVERY, now_facts={**after, made.id: deleted})
     assert again.facts == ()
     assert [line.result for line in again.lines] == ["kept"] * 4
+
+
+def test_a_password_is_refused_though_the_user_said_it() -> None:
+    said = turns("mi clave del wifi es gatito77")
+    add = op("add", key="wifi", value="La clave del wifi es gatito77", turn=1, quote="mi clave del wifi es gatito77")
+    done = carried(add, said=said)
+    assert done.facts == ()
+    assert [(line.result, line.reason) for line in done.lines] == [("refused", "credential")]

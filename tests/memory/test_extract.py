@@ -379,3 +379,34 @@ def test_the_domain_is_never_that_of_an_agents_corrections_of_itself(said: str) 
     assert statements
     assert {statement.domain for statement in statements} <= set(DOMAINS)
     assert {slot.domain for signals in SIGNALS.values() for slot in signals.slots} <= {"", *DOMAINS}
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "For this email, don't use any emoji and keep it formal.",
+        "In this table, use euros and not dollars.",
+        "Para este correo no uses emojis y que sea formal.",
+    ],
+)
+def test_an_instruction_for_the_task_at_hand_is_none_for_all_answers(said: str) -> None:
+    assert extract(said) == ()
+
+
+def test_an_instruction_that_names_a_task_and_every_answer_is_kept() -> None:
+    [fact] = extract("In this chat and from now on, never use emoji.")
+    assert fact.pinned
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("Could you make a note that the lease ends on 17 March?", "17 March"),
+        ("\u00bfPodr\u00edas tomar nota de que el contrato termina el 17 de marzo?", "17 de marzo"),
+        ("Apunt\u00e1 que el plomero se llama Otto y despu\u00e9s ayudame con esta carta para \u00e9l.", "Otto"),
+    ],
+)
+def test_what_is_ordered_politely_or_before_other_work_is_kept_without_it(said: str, kept: str) -> None:
+    [fact] = extract(said)
+    assert kept in fact.value
+    assert "carta" not in fact.value

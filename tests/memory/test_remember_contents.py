@@ -2,7 +2,7 @@
 
 import pytest
 
-from proxy.memory.remember_contents import Content, Verb, is_by_user, weigh, without_to
+from proxy.memory.remember_contents import Content, Verb, is_by_user, is_for_task, weigh, without_to
 
 
 @pytest.mark.parametrize(
@@ -78,3 +78,16 @@ def test_an_instruction_loses_the_sign_of_its_infinitive() -> None:
     assert without_to("to answer in Spanish") == "answer in Spanish"
     assert without_to("de tutearme") == "tutearme"
     assert without_to("use metric units") == "use metric units"
+
+
+@pytest.mark.parametrize(
+    ("said", "for_task"),
+    [
+        ("in this table, use euros", True),
+        ("esta vez contest\u00e1 en vi\u00f1etas", True),
+        ("from now on use euros in this table", False),
+        ("use euros", False),
+    ],
+)
+def test_an_instruction_ends_with_its_task_unless_it_says_for_how_long(said: str, for_task: bool) -> None:
+    assert is_for_task(said) is for_task

@@ -334,3 +334,9 @@ def test_a_long_list_is_cut_and_says_so() -> None:
     listed = listing([known(f"k{number}", "v") for number in range(MOST_SHOWN + 3)], "en")
     assert listed.endswith("… and 3 more.")
     assert listed.count("\n- ") == MOST_SHOWN
+
+
+async def test_a_password_is_not_remembered_and_the_answer_says_so(upstream: Upstream) -> None:
+    async with proxied(upstream) as services:
+        assert await said(services, user("/remember wifi password: hunter22")) == text("en", "credential")
+        assert await facts(services) == {}

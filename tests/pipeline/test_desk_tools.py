@@ -212,6 +212,12 @@ async def test_a_fact_is_remembered_once_and_forgotten_as_a_person_would(house: 
     assert [fact.is_deleted for fact in await house.services.storage.facts.all(SCOPE)] == [True]
 
 
+async def test_a_password_is_not_remembered_and_the_model_is_told_why(house: House) -> None:
+    told = await house.call(house.tools(), "remember", key="wifi", value="the wifi password is hunter22")
+    assert told.startswith("Passwords, keys, access codes and card numbers are never remembered.")
+    assert await house.facts() == {}
+
+
 @pytest.mark.note("SMMA 3.3/2")
 @pytest.mark.parametrize(
     ("name", "arguments"),
