@@ -94,9 +94,8 @@ def client(proxy: Proxy, session: str, **headers: str) -> openai.OpenAI:
 
 
 def say(proxy: Proxy, session: str, text: str, **headers: str) -> str:
-    answer = client(proxy, session, **headers).chat.completions.create(
-        model="demo-chat", messages=[{"role": "user", "content": text}]
-    )
+    with client(proxy, session, **headers) as sdk:
+        answer = sdk.chat.completions.create(model="demo-chat", messages=[{"role": "user", "content": text}])
     return answer.choices[0].message.content or ""
 
 

@@ -4,7 +4,7 @@ files are the person's."""
 
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import Any
 
 import anthropic
@@ -36,9 +36,15 @@ class Proxied:
         self.url = url
         self.services = services
         self.talk: list[Json] = []
+        self._others: list[Proxied] = []
 
     def other(self, key: str) -> "Proxied":
-        return Proxied(self.url, self.services, key=key)
+        self._others.append(Proxied(self.url, self.services, key=key))
+        return self._others[-1]
+
+    def close(self) -> None:
+        for each in (self, *self._others):
+            each.client.close()
 
     def ask(self, said: Json, *, streamed: bool = False, tools: tuple[Json, ...] = (LOOK,), **more: Json) -> Json:
         """Asks, and goes on from there as a client does; returns the message."""
@@ -66,8 +72,8 @@ def proxied(minder: Minder, *, dialect: str = "anthropic", apis: tuple[str, ...]
         memory={"tools": {"enabled": True, "offer": "first"}},
     )
     app = proxy_app(given)
-    with run_proxy(given, app) as url:
-        yield Proxied(url, app.state.services)
+    with run_proxy(given, app) as url, closing(Proxied(url, app.state.services)) as made:
+        yield made
 
 
 def kinds(answer: Json) -> list[str]:

@@ -73,48 +73,48 @@ def plain(seen: Json) -> str:
 
 
 def responses(base: str) -> Json:
-    client = openai.OpenAI(base_url=f"{base}/v1", api_key="sk-a", max_retries=0)
-    tools: Any = [
-        {"type": "function", "name": "look", "description": "Looks", "parameters": PARAMETERS, "strict": True}
-    ]
-    content = [{"type": "input_text", "text": "What is it?"}, {"type": "input_image", "image_url": PICTURE}]
-    history: Any = [{"role": "user", "content": content}]
-    first = client.responses.create(model="m", input=history, tools=tools, instructions="Be brief", store=False)
-    (call,) = [item for item in first.output if item.type == "function_call"]
-    history += first.output
-    history.append({"type": "function_call_output", "call_id": call.call_id, "output": "a cat"})
-    with client.responses.stream(model="m", input=history, tools=tools, store=False) as stream:
-        events = [dumped(event) for event in stream]
-        last = stream.get_final_response()
-    assert last.output_text == ANSWER
-    return [dumped(first), events, dumped(last)]
+    with openai.OpenAI(base_url=f"{base}/v1", api_key="sk-a", max_retries=0) as client:
+        tools: Any = [
+            {"type": "function", "name": "look", "description": "Looks", "parameters": PARAMETERS, "strict": True}
+        ]
+        content = [{"type": "input_text", "text": "What is it?"}, {"type": "input_image", "image_url": PICTURE}]
+        history: Any = [{"role": "user", "content": content}]
+        first = client.responses.create(model="m", input=history, tools=tools, instructions="Be brief", store=False)
+        (call,) = [item for item in first.output if item.type == "function_call"]
+        history += first.output
+        history.append({"type": "function_call_output", "call_id": call.call_id, "output": "a cat"})
+        with client.responses.stream(model="m", input=history, tools=tools, store=False) as stream:
+            events = [dumped(event) for event in stream]
+            last = stream.get_final_response()
+        assert last.output_text == ANSWER
+        return [dumped(first), events, dumped(last)]
 
 
 def chain(base: str) -> Json:
-    client = openai.OpenAI(base_url=f"{base}/v1", api_key="sk-a", max_retries=0)
-    first = client.responses.create(model="m", input="One")
-    second = client.responses.create(model="m", input="Two", previous_response_id=first.id)
-    return [dumped(first), dumped(second)]
+    with openai.OpenAI(base_url=f"{base}/v1", api_key="sk-a", max_retries=0) as client:
+        first = client.responses.create(model="m", input="One")
+        second = client.responses.create(model="m", input="Two", previous_response_id=first.id)
+        return [dumped(first), dumped(second)]
 
 
 def messages(base: str) -> Json:
-    client = anthropic.Anthropic(base_url=base, api_key="sk-a", max_retries=0)
-    tools: Any = [{"name": "look", "description": "Looks", "input_schema": PARAMETERS}]
-    source = {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}
-    content = [{"type": "text", "text": "What is it?"}, {"type": "image", "source": source}]
-    history: Any = [{"role": "user", "content": content}]
-    common: Any = {"model": "m", "max_tokens": 100, "system": "Be brief", "tools": tools}
-    first = client.messages.create(messages=history, **common)
-    (use,) = [block for block in first.content if block.type == "tool_use"]
-    history.append({"role": "assistant", "content": first.content})
-    result = {"type": "tool_result", "tool_use_id": use.id, "content": "a cat"}
-    history.append({"role": "user", "content": [result]})
-    with client.messages.stream(messages=history, **common) as stream:
-        events = [event.model_dump(mode="json", warnings="none") for event in stream]
-        events[0]["message"].pop("usage")  # an estimate, where the upstream counts at the end alone
-        last = stream.get_final_message()
-    assert [block.text for block in last.content if block.type == "text"] == [ANSWER]
-    return [dumped(first), events, last.model_dump(mode="json", warnings="none")]
+    with anthropic.Anthropic(base_url=base, api_key="sk-a", max_retries=0) as client:
+        tools: Any = [{"name": "look", "description": "Looks", "input_schema": PARAMETERS}]
+        source = {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}
+        content = [{"type": "text", "text": "What is it?"}, {"type": "image", "source": source}]
+        history: Any = [{"role": "user", "content": content}]
+        common: Any = {"model": "m", "max_tokens": 100, "system": "Be brief", "tools": tools}
+        first = client.messages.create(messages=history, **common)
+        (use,) = [block for block in first.content if block.type == "tool_use"]
+        history.append({"role": "assistant", "content": first.content})
+        result = {"type": "tool_result", "tool_use_id": use.id, "content": "a cat"}
+        history.append({"role": "user", "content": [result]})
+        with client.messages.stream(messages=history, **common) as stream:
+            events = [event.model_dump(mode="json", warnings="none") for event in stream]
+            events[0]["message"].pop("usage")  # an estimate, where the upstream counts at the end alone
+            last = stream.get_final_message()
+        assert [block.text for block in last.content if block.type == "text"] == [ANSWER]
+        return [dumped(first), events, last.model_dump(mode="json", warnings="none")]
 
 
 class Trip(BaseModel):
@@ -131,36 +131,41 @@ def seen(work: Callable[[], Json]) -> Json:
 
 def messages_otherwise(base: str) -> Json:
     """Messages in all the ways of the SDK: beta, structured, with its tool runner, and its other routes."""
-    client = anthropic.Anthropic(base_url=base, api_key="sk-a", max_retries=0)
-    asked: Json = {"model": "m", "max_tokens": 100, "messages": [{"role": "user", "content": "What is it?"}]}
+    with anthropic.Anthropic(base_url=base, api_key="sk-a", max_retries=0) as client:
+        asked: Json = {"model": "m", "max_tokens": 100, "messages": [{"role": "user", "content": "What is it?"}]}
 
-    def runner() -> Json:
-        return [dumped(message) for message in client.beta.messages.tool_runner(tools=[look], **asked)]
+        def runner() -> Json:
+            return [dumped(message) for message in client.beta.messages.tool_runner(tools=[look], **asked)]
 
-    def streamed() -> Json:
-        told: list[Json] = []
-        for stream in client.beta.messages.tool_runner(tools=[look], stream=True, **asked):
-            told.append([event.type for event in stream])
-            told.append(stream.get_final_message().model_dump(mode="json", warnings="none"))
-        return told
+        def streamed() -> Json:
+            told: list[Json] = []
+            for stream in client.beta.messages.tool_runner(tools=[look], stream=True, **asked):
+                told.append([event.type for event in stream])
+                told.append(stream.get_final_message().model_dump(mode="json", warnings="none"))
+            return told
 
-    thinks: Json = {"thinking": {"type": "enabled", "budget_tokens": 1_024}, "system": [{"type": "text", "text": "x"}]}
-    with client.messages.stream(**asked, **thinks) as stream:
-        text = "".join(stream.text_stream)
-    bearer = anthropic.Anthropic(base_url=base, auth_token="sk-a", max_retries=0)
-    return {
-        "beta": dumped(client.beta.messages.create(betas=["context-1m-2025-08-07"], **asked)),
-        "parsed": seen(lambda: client.messages.parse(output_format=Trip, **asked).parsed_output),
-        "parsed, beta": seen(lambda: client.beta.messages.parse(output_format=Trip, **asked).parsed_output),
-        "runner": runner(),
-        "runner, streamed": streamed(),
-        "text": text,
-        "events": [event.type for event in client.messages.create(stream=True, **asked)],
-        "bearer": dumped(bearer.messages.create(**asked)),
-        "models": [model.id for model in client.models.list()],
-        "count": type(client.messages.count_tokens(messages=asked["messages"], model="m").input_tokens).__name__,
-        "more": dumped(client.messages.create(extra_body={"top_k": 3}, extra_headers={"x-mine": "1"}, **asked)),
-    }
+        thinks: Json = {
+            "thinking": {"type": "enabled", "budget_tokens": 1_024},
+            "system": [{"type": "text", "text": "x"}],
+        }
+        with client.messages.stream(**asked, **thinks) as stream:
+            text = "".join(stream.text_stream)
+        with anthropic.Anthropic(base_url=base, auth_token="sk-a", max_retries=0) as bearer:
+            return {
+                "beta": dumped(client.beta.messages.create(betas=["context-1m-2025-08-07"], **asked)),
+                "parsed": seen(lambda: client.messages.parse(output_format=Trip, **asked).parsed_output),
+                "parsed, beta": seen(lambda: client.beta.messages.parse(output_format=Trip, **asked).parsed_output),
+                "runner": runner(),
+                "runner, streamed": streamed(),
+                "text": text,
+                "events": [event.type for event in client.messages.create(stream=True, **asked)],
+                "bearer": dumped(bearer.messages.create(**asked)),
+                "models": [model.id for model in client.models.list()],
+                "count": type(
+                    client.messages.count_tokens(messages=asked["messages"], model="m").input_tokens
+                ).__name__,
+                "more": dumped(client.messages.create(extra_body={"top_k": 3}, extra_headers={"x-mine": "1"}, **asked)),
+            }
 
 
 @anthropic.beta_tool
@@ -204,18 +209,22 @@ def test_a_chain_goes_on_where_the_upstream_has_none(native: Native) -> None:
 
 
 def test_structured_output_is_asked_for(native: Native) -> None:
-    with proxied(native, HAVE["has chat completions"]) as url:
-        client = openai.OpenAI(base_url=f"{url}/v1", api_key="sk-a", max_retries=0)
-        with pytest.raises(ValueError, match="JSON"):  # the upstream does not keep to it, and the SDK says so
-            client.responses.parse(model="m", input="Where?", text_format=Trip)
+    with (
+        proxied(native, HAVE["has chat completions"]) as url,
+        openai.OpenAI(base_url=f"{url}/v1", api_key="sk-a", max_retries=0) as client,
+        pytest.raises(ValueError, match="JSON"),  # the upstream does not keep to it, and the SDK says so
+    ):
+        client.responses.parse(model="m", input="Where?", text_format=Trip)
     form = native.bodies("/v1/chat/completions")[-1]["response_format"]
     assert (form["type"], form["json_schema"]["name"]) == ("json_schema", "Trip")
 
 
 def test_errors_are_the_sdks_own(native: Native) -> None:
-    with proxied(native, HAVE["has chat completions"]) as url:
-        one = openai.OpenAI(base_url=f"{url}/v1", api_key="sk-a", max_retries=0)
-        other = anthropic.Anthropic(base_url=url, api_key="sk-a", max_retries=0)
+    with (
+        proxied(native, HAVE["has chat completions"]) as url,
+        openai.OpenAI(base_url=f"{url}/v1", api_key="sk-a", max_retries=0) as one,
+        anthropic.Anthropic(base_url=url, api_key="sk-a", max_retries=0) as other,
+    ):
         with pytest.raises(openai.NotFoundError, match="resp_0"):
             one.responses.create(model="m", input="x", previous_response_id="resp_0")
         with pytest.raises(openai.BadRequestError, match="background"):

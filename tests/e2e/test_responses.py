@@ -34,30 +34,30 @@ def provider() -> Iterator[Provider]:
 
 def dialogue(base: str) -> Json:
     """Two questions, each with a call of a tool, each request on from the response before; then what is kept of it."""
-    client = openai.OpenAI(base_url=f"{base}/v1", api_key="sk-a", max_retries=0)
-    seen: list[Json] = []
-    last: Any = openai.omit
-    for question in ("What is it?", "And then?"):
-        first = client.responses.create(model="m", input=question, tools=TOOLS, previous_response_id=last)
-        (call,) = [item for item in first.output if item.type == "function_call"]
-        output: Any = [{"type": "function_call_output", "call_id": call.call_id, "output": "a cat"}]
-        with client.responses.stream(model="m", input=output, tools=TOOLS, previous_response_id=first.id) as stream:
-            events = [dumped(event) for event in stream]
-            told = stream.get_final_response()
-        last = told.id
-        assert told.output_text == ANSWER
-        seen += [dumped(first), events, dumped(told)]
-    again = client.responses.retrieve(last)
-    assert again.output_text == ANSWER
-    seen.append(dumped(again)["output"])
-    items = list(client.responses.input_items.list(last, order="asc", limit=3))
-    seen.append([(item.type, getattr(item, "role", None)) for item in items])
-    client.responses.delete(last)
-    with pytest.raises(openai.NotFoundError):
-        client.responses.retrieve(last)
-    with pytest.raises(openai.NotFoundError):
-        client.responses.create(model="m", input="x", previous_response_id="resp_0")
-    return seen
+    with openai.OpenAI(base_url=f"{base}/v1", api_key="sk-a", max_retries=0) as client:
+        seen: list[Json] = []
+        last: Any = openai.omit
+        for question in ("What is it?", "And then?"):
+            first = client.responses.create(model="m", input=question, tools=TOOLS, previous_response_id=last)
+            (call,) = [item for item in first.output if item.type == "function_call"]
+            output: Any = [{"type": "function_call_output", "call_id": call.call_id, "output": "a cat"}]
+            with client.responses.stream(model="m", input=output, tools=TOOLS, previous_response_id=first.id) as stream:
+                events = [dumped(event) for event in stream]
+                told = stream.get_final_response()
+            last = told.id
+            assert told.output_text == ANSWER
+            seen += [dumped(first), events, dumped(told)]
+        again = client.responses.retrieve(last)
+        assert again.output_text == ANSWER
+        seen.append(dumped(again)["output"])
+        items = list(client.responses.input_items.list(last, order="asc", limit=3))
+        seen.append([(item.type, getattr(item, "role", None)) for item in items])
+        client.responses.delete(last)
+        with pytest.raises(openai.NotFoundError):
+            client.responses.retrieve(last)
+        with pytest.raises(openai.NotFoundError):
+            client.responses.create(model="m", input="x", previous_response_id="resp_0")
+        return seen
 
 
 def without_chain(seen: Json) -> str:

@@ -45,8 +45,10 @@ def limited(upstream: Upstream, **sections: Any) -> Iterator[httpx.Client]:
 
 
 def test_an_sdk_sees_a_rate_limit_as_it_sees_openais(upstream: Upstream) -> None:
-    with limited(upstream, limits={"keys": {"requests_per_minute": 2}}) as http:
-        client = openai.OpenAI(base_url=f"{http.base_url}/v1", api_key=KEY, max_retries=0)
+    with (
+        limited(upstream, limits={"keys": {"requests_per_minute": 2}}) as http,
+        openai.OpenAI(base_url=f"{http.base_url}/v1", api_key=KEY, max_retries=0) as client,
+    ):
         raw = client.chat.completions.with_raw_response.create(**ASKED)
         assert raw.headers["x-ratelimit-limit-requests"] == "2"
         assert raw.headers["x-ratelimit-remaining-requests"] == "1"
