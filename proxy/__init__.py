@@ -2,7 +2,7 @@
 
 One capability, one room. Imports go down this list, never up:
 
-    cli/          the command `olvido`: serve, check-config, doctor, memory, replay, demo, bench
+    cli/          the command `olvido`: serve, doctor, keys, memory, replay, backup, erase, demo, bench and more
     bench/        what the proxy costs on this machine, beside the least that it could
     demo/         an upstream that needs no key, and the conversation that `olvido demo` plays
     workers/      several processes that serve one port, and their supervisor

@@ -59,7 +59,7 @@ async def keys(call: Call, admin: Admin, asked: KeysAsked) -> Answer:
     today, first = days_of(time())
     whose = None if asked.scope is None else asked.scope.partition("/")[0]
     day, month = dict(await store.sums_by_tenant(today, today)), dict(await store.sums_by_tenant(first, today))
-    listed = [_card(key, book.tenant(key), book.limits(book.tenant(key)), day, month) for key in book.all()]
+    listed = [_card(key, book.tenant(key), book.limits(book.tenant(key)), day, month) for key in await book.used()]
     named = {each["tenant"] for each in listed}
     listed += [
         {**_NAMELESS, **_sums(tenant, day, month), "limits": asdict(book.limits(tenant))}

@@ -8,6 +8,7 @@ is away, what is known goes on to hold.
 import logging
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from hashlib import blake2b
 
 from proxy.config import Config, key_hash
@@ -100,6 +101,14 @@ class KeyBook:
         """Returns all keys, revoked ones included: the configuration's first, then oldest first."""
         return [*self._configured.values(), *self._created]
 
+    async def used(self) -> list[ApiKey]:
+        """Returns the same with their last uses, wherever that was. Raises StorageError."""
+        created = self._created if self._store is None else await self._store.all()
+        return [
+            *self._configured.values(),
+            *(replace(key, last_used_at=max(key.last_used_at, self._used.get(key.id, 0.0))) for key in created),
+        ]
+
     # --- changes ---
 
     @property
@@ -113,12 +122,12 @@ class KeyBook:
         if self._store is None:
             raise Conflict("Keys are created where `auth.mode` is keys and a storage keeps them.")
         if any(key.name == name and key.is_active for key in self.all()):
-            raise Conflict(f"A key named {name!r} holds already: revoke it first, or take another name.", param="name")
+            raise Conflict(f"A key named {name!r} exists already: revoke it first, or take another name.", param="name")
         key = new_key()
         record = made(key, name, team, limits, self._clock(), self._secret)
         if not await self._store.create(record):
             await self.look()
-            raise Conflict(f"A key named {name!r} holds already: revoke it first, or take another name.", param="name")
+            raise Conflict(f"A key named {name!r} exists already: revoke it first, or take another name.", param="name")
         await self.look()
         return key, record
 

@@ -76,6 +76,9 @@ async def document(call: Call, services: Services) -> None:  # noqa: ARG001 (a h
     if not name:
         await call.answer(redirect(f"../docs/{INDEX}"))
         return
+    if f"{name}.md" in _known():
+        await call.answer(redirect(f"{posixpath.basename(name)}.md"))
+        return
     found = await asyncio.to_thread(served, name)
     await call.answer(answered({name: found}, name, call.headers))
 

@@ -6,20 +6,20 @@
                      session            …        to be    cache   index                            (after the answer)
                                                  forgotten
 
-Where keys or end users have limits, a request is counted once it is parsed, and again once its prompt is planned if
-that is larger than it seemed; above them it is refused (limits.py). A
-command to forget is obeyed in every mode, and is answered from no memory: it goes from `obey` to `plan`. A message
-that is nothing but a command (`memory.commands`) is answered by the system; from there on the request is as if earlier
-ones, and what a `/clear` has cleared, had never been said. Where the model manages its own memory (`memory.tools`), its
-desk is opened before the prompt is planned, and the tools are run while the answer is forwarded (tool_loop.py); what is
-recorded and learnt stays what the client has sent and got.
-
 Every stage of ours runs in an attempt: a deadline, a timing, and a fallback that lets the request go on as if the
 stage did not exist. Deadlines are for stages that hang: some of the time is waiting for the event loop, half a second
 when a thousand streams begin at once. Early return is reuse.
 
-Stages with a room of their own: limits.py, identifying.py (`identify`, `resume`), obeying.py (`command`, `obey`),
-reusing.py (`exact`, `intent`), tool_loop.py. The others are below, in their order.
+A command to forget is obeyed in every mode, and is answered from no memory: it goes from `obey` to `plan`. A message
+that is nothing but a command (`memory.commands`) is answered by the system; from there on the request is as if earlier
+ones, and what a `/clear` has cleared, had never been said. Where the model manages its own memory (`memory.tools`), its
+desk is opened before the prompt is planned, and the tools are run while the answer is forwarded (tool_loop.py); what is
+recorded and learnt stays what the client has sent and got. Where keys or end users have limits, a request is counted
+once it is parsed, and again once its prompt is planned if that is larger than it seemed; above them it is refused.
+
+Stages with a module of their own, which is named by what it does and its functions by what comes of it: limits.py,
+identifying.py (`identify`, `resume`), obeying.py (`command`, `obey`), reusing.py (`exact`, `intent`), tool_loop.py. The
+others are below, in their order.
 """
 
 from collections.abc import Callable
@@ -84,15 +84,16 @@ async def handle(incoming: Incoming, services: Services, read: Callable[[bytes],
         await limits.admit(context)
     if not is_readable or not request.messages:
         return await _pass_on(context)
-    BEGUN.set(None)
+    BEGUN.set(None)  # to look up whose a request is, is no part of it that an erasure could refuse
     context.identity = await identifying.identified(context)
-    services.storage.database.erasures.begin()
-    named = context.identity
-    directives = _directed(context)
-    if directives.mode != "off" and resuming.may_lack_history(named):
+    services.storage.database.erasures.begin()  # what is erased from now on, this request does not write again
+    named = context.identity  # by what it says itself, which commands are about; resuming may put another in its place
+    context.directives = _directed(context)
+    is_off = context.directives.mode == "off"
+    if not is_off and resuming.may_lack_history(named):
         context.request, context.identity = await identifying.resumed(context)
 
-    commanded = await obeying.commanded(context, named) if directives.mode != "off" else None
+    commanded = None if is_off else await obeying.commanded(context, named)
     if commanded is not None:
         return commanded
 
@@ -110,13 +111,13 @@ async def handle(incoming: Incoming, services: Services, read: Callable[[bytes],
 
 
 def _directed(context: RequestContext) -> Directives:
-    """Returns the directives of the request, by what is decided about its conversation, and sets them."""
-    rollout = context.services.rollout
-    if rollout.applies and context.directives.mode != "off":
-        most, tokens = context.route.upstream.config.context_tokens, len(context.request.raw) // BYTES_PER_TOKEN
-        fits = most is None or tokens <= most
-        context.directives = rollout.directed(context.directives, context.identity, context.request.model, fits=fits)
-    return context.directives
+    """Returns the directives of the request, by what is decided about its conversation."""
+    gradually = context.services.rollout
+    if not gradually.applies or context.directives.mode == "off":
+        return context.directives
+    most, tokens = context.route.upstream.config.context_tokens, len(context.request.raw) // BYTES_PER_TOKEN
+    fits = most is None or tokens <= most
+    return gradually.directed(context.directives, context.identity, context.request.model, fits=fits)
 
 
 def _able(route: Route, request: ChatRequest) -> Route:
@@ -247,6 +248,7 @@ def _runner(context: RequestContext, desk: OpenDesk | None, planned: Plan) -> To
 
 
 async def _plan(context: RequestContext, desk: OpenDesk | None) -> Plan:
+    """Returns what is sent of the conversation, and why; if planning fails, all of it."""
     planner, upstream = context.services.planner, context.route.upstream.config
     fallback = Plan("fail-open", PromptTokens(0, 0), "stage=plan")
     if "identify" in context.attempts.failed:  # no scope, so nothing is remembered

@@ -38,6 +38,7 @@ _USAGE = '"usage"'
 _VALUE = re.compile(r"\s{0,8}:\s{0,8}(?=\{)")
 _decoder = json.JSONDecoder()
 _SLASHES = re.compile(r"[/\\]+")
+_VERSIONS = re.compile(r"^(?:/v1)+(?=/)")  # of a client that adds it to a base URL which has it: Anthropic's SDKs do
 
 
 class Told(msgspec.Struct, frozen=True):
@@ -83,7 +84,8 @@ def told_in(body: bytes) -> Told | None:
 def spelt(path: str) -> str:
     """Returns a path as its route is written: servers differ in which other spellings they take for it."""
     plain = _SLASHES.sub("/", unquote(path))
-    return "/".join(step.partition(";")[0] for step in plain.split("/")).rstrip("/").lower()
+    whole = "/".join(step.partition(";")[0] for step in plain.split("/")).rstrip("/").lower()
+    return _VERSIONS.sub("/v1", whole)
 
 
 def is_counted(route: str, *, streams: bool) -> bool:

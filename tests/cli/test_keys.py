@@ -80,7 +80,7 @@ def test_a_name_whose_key_holds_is_refused_and_free_once_it_is_revoked(olvido: O
     assert olvido("create", "ana")[0] == 1
     assert olvido("create", "ben")[0] == 0
     status, _, told = olvido("create", "ben")
-    assert (status, "holds already" in told) == (1, True)
+    assert (status, "exists already" in told) == (1, True)
     assert olvido("revoke", "ben", "--yes")[0] == 0
     assert olvido("revoke", "ben", "--yes")[0] == 1
     status, _, told = olvido("create", "ben")

@@ -42,6 +42,7 @@ class Place:
             "HOME": str(self.folder),
             "OPENAI_API_KEY": KEY,
             "OPENAI_BASE_URL": f"{self.url}/v1",
+            "ANTHROPIC_API_KEY": KEY,
             "NO_PROXY": "*",
             "NO_COLOR": "1",
             "TERM": "dumb",

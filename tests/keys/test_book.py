@@ -66,7 +66,7 @@ async def test_a_revoked_key_is_refused_and_a_later_one_of_its_name_has_its_tena
 async def test_a_name_whose_key_holds_is_not_given_twice(name: str) -> None:
     keys = book()
     await keys.create("ben", "", Limits())
-    with pytest.raises(Conflict, match="holds already"):
+    with pytest.raises(Conflict, match="exists already"):
         await keys.create(name, "", Limits())
 
 
@@ -132,6 +132,17 @@ async def test_the_last_use_is_written_once_a_minute() -> None:
         keys.use(made)
         seen.append((await store.all())[0].last_used_at)
     assert seen == [1_000.0, 1_000.0, 1_060.0, 1_060.0]
+
+
+async def test_the_last_use_is_told_wherever_it_was() -> None:
+    clock, store = Clock(), SqliteKeys(AtOnce())
+    here, there = book(store, clock), book(store, clock)
+    _, made = await here.create("ben", "", Limits())
+    await there.look()
+    for at, keys in ((1_100.0, here), (1_200.0, there)):
+        clock.now = at
+        keys.use(made)
+        assert [[key.last_used_at for key in await each.used()] for each in (here, there)] == [[0.0, at]] * 2
 
 
 async def test_limits_of_a_key_stand_before_those_of_all_and_zero_takes_them_away() -> None:

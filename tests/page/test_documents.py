@@ -133,6 +133,8 @@ def test_they_are_served_with_the_page_s_own_headers(proxy: Open) -> None:
         again = http.get("/ui/docs/index.md", headers={"if-none-match": first.headers["etag"]})
         assert again.status_code == 304
         assert http.get("/ui/docs/nothing.md").status_code == 404
+        assert http.get("/ui/docs/clients").url.path == "/ui/docs/clients.md"
+        assert http.get("/ui/docs/grafana/METRICS").url.path == "/ui/docs/grafana/METRICS.md"
         assert http.get("/ui/docs/pictures/now.png").headers["content-type"] == "image/png"
 
 

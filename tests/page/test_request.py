@@ -47,6 +47,9 @@ def test_what_memory_added_is_set_apart_in_what_the_model_got(page: Page, proxy:
     told = proxy.api(f"requests/{talked.last}")
     assert told["head"]
     assert page.tab.locator(".ours-head .text").text_content() == told["head"]
+    sent = " ".join(each["text"] or "" for each in told["sent"])
+    stayed = page.tab.locator(".ours-stayed .text").all_text_contents()
+    assert stayed == [each for each in ours(sent) if each not in (told["head"], *ours(told["volatile"]))]
     shown = page.tab.locator(".ours-volatile .text").all_text_contents()
     assert shown == list(ours(told["volatile"]))  # facts and excerpts: a block each
 
@@ -158,6 +161,17 @@ def test_of_a_reused_answer_it_says_so_and_that_nothing_was_sent(page: Page, tal
     said = page.text("main")
     assert "an identical request had been answered before" in said
     assert "Nothing: the answer came from memory." in said
+
+
+def test_where_no_price_is_known_no_dollars_are_told(page: Page, proxy: Open, talked: Talked) -> None:
+    told = proxy.api(f"requests/{talked.last}")
+    assert told["request"]["tokens_billed"]
+    told["request"] |= {"cost": 0.0, "cost_saved": 0.0}
+    page.tab.route("**/admin/api/requests/**", lambda route: route.fulfill(json=told))
+    page.open(f"#/request/{talked.last}", ready=".request-stats")
+    figures = page.tab.locator(".request-stats")
+    for name in ("Cost", "Saved"):
+        assert figures.locator(f".stat:has(dt:text-is('{name}')) dd").first.inner_text().partition("\n")[0] == "–"
 
 
 def test_it_leads_to_its_session(page: Page, talked: Talked) -> None:

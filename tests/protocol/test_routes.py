@@ -34,6 +34,7 @@ def test_a_route_is_named_by_method_and_path(method: str, path: str, name: str) 
     [
         "/v1/completions", "/v1//completions", "/v1/completions/", "/v1/%63ompletions", "/v1/Completions",
         "/v1/completions;x", "/v1%2Fcompletions", "/v1/\\completions//", "/v1/completions%3Bx", "/v1;a/completions;b/;",
+        "/v1/v1/completions",
     ],
 )  # fmt: skip
 def test_a_route_has_one_name_however_it_is_spelt(path: str) -> None:

@@ -124,6 +124,7 @@ function figures(row) {
   const isReused = row.source !== "upstream";
   const how = t(row.measured ? "request.measured" : "request.estimated");
   const ours = Math.max(0, row.total_seconds - row.upstream_seconds);
+  const dollars = row.cost || row.cost_saved || (!isReused && !row.tokens_billed) ? money : () => "–"; // no price is known
   return h(
     "dl",
     { class: "stats request-stats" },
@@ -132,8 +133,8 @@ function figures(row) {
     !isReused && stat(t("request.billed"), count(row.tokens_billed), how),
     !isReused && stat(t("request.cached"), count(row.tokens_cached), t("request.cached.note")),
     stat(t("request.completion"), count(row.tokens_completion), isReused ? null : how),
-    stat(t("request.cost"), money(row.cost)),
-    stat(t("request.saved"), money(row.cost_saved), t(row.cost_saved < 0 ? "request.dearer.note" : "request.saved.note"), { kind: row.cost_saved > 0 ? "good" : null }),
+    stat(t("request.cost"), dollars(row.cost)),
+    stat(t("request.saved"), dollars(row.cost_saved), t(row.cost_saved < 0 ? "request.dearer.note" : "request.saved.note"), { kind: row.cost_saved > 0 ? "good" : null }),
     stat(t("request.took"), seconds(row.total_seconds), isReused ? null : t("request.took.note", { ours: seconds(ours) })),
   );
 }

@@ -129,10 +129,11 @@ function why(told) {
 }
 
 export function after(found, row) {
-  const { sent, volatile, answer, answer_calls: calls } = found;
+  const { sent, answer, answer_calls: calls } = found;
+  const kinds = kindsOf(found);
   const isSame = sent.length > 0 && !Object.keys(row.mechanisms ?? {}).length;
   const told = sent.length
-    ? h("ol", { class: "messages" }, sent.map((each) => h("li", { class: "message" }, h("div", { class: "message-head" }, speaker(each)), said(each, each.text && parts(each.text, volatile)))))
+    ? h("ol", { class: "messages" }, sent.map((each) => h("li", { class: "message" }, h("div", { class: "message-head" }, speaker(each)), said(each, each.text && parts(each.text, kinds)))))
     : h("p", { class: "empty" }, t("request.after.none"));
   return h(
     "div",
@@ -158,8 +159,20 @@ export function after(found, row) {
 const OURS =
   /<memory>\n(?:What the user has stated|Earlier parts of this conversation):\n[^]*?\n<\/memory>|<recalled>\nEarlier user messages that may matter now, by turn:\n[^]*?\n<\/recalled>/g;
 
+/** Tells the kind of one block after the other: the head comes first, then facts that stay with earlier questions, then what
+    comes back for the newest. */
+function kindsOf({ head, volatile }) {
+  let headIsDue = Boolean(head);
+  return (block) => {
+    if (block.startsWith("<recalled>") || volatile.includes(block)) return "volatile";
+    if (!headIsDue) return "stayed";
+    headIsDue = false;
+    return "head";
+  };
+}
+
 /** A sent text, what we added to it set apart. */
-function parts(text, volatile) {
+function parts(text, kinds) {
   const found = [];
   let at = 0;
   const theirs = (end) => {
@@ -168,7 +181,7 @@ function parts(text, volatile) {
   };
   for (const block of text.matchAll(OURS)) {
     theirs(block.index);
-    const kind = block[0].startsWith("<recalled>") || volatile.includes(block[0]) ? "volatile" : "head";
+    const kind = kinds(block[0]);
     found.push(h("div", { class: `ours ours-${kind}` }, h("span", { class: "ours-label" }, t(`request.${kind}`)), h("span", { class: "text" }, block[0])));
     at = block.index + block[0].length;
   }
