@@ -3,6 +3,7 @@ are wanted; an upstream that answers as they are written; and what must hold of 
 """
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -23,6 +24,7 @@ Said = Mapping[str, Any]
 
 MODEL_PREFIX = "talk-"
 AT_ONCE = 4  # requests
+OURS = re.compile(r"(?:<(memory|recalled)>\n.*?\n</\1>\n{1,2})+", re.DOTALL)
 SECONDS = 60.0  # that what follows an answer may take, on a busy machine, too
 SECTIONS: Mapping[str, Any] = {
     "profiles": {
@@ -139,14 +141,22 @@ class Lane:
         if self.sent["role"] != "user" and prompt[-1] != self.sent:
             found.append("the newest message is not the client's")
         own = {msgspec.json.encode(said) for said in self.history}
-        # Beside the client's own: the first and the last user message that are kept, which carry what is remembered,
-        # shortened answers, and what stands for old results.
-        other = [said for said in prompt if msgspec.json.encode(said) not in own]
-        if sum(said["role"] == "user" for said in other) > 2:
+        # Beside the client's own: user messages that carry what is remembered, shortened answers, and what stands for
+        # old results.
+        other = [said for said in prompt if msgspec.json.encode(said) not in own and said["role"] == "user"]
+        if any(msgspec.json.encode({**said, "content": _own(said["content"])}) not in own for said in other):
             found.append("user messages that nobody sent")
         if self.talk.system and prompt[0] != self.history[0]:
             found.append("the instructions are not the client's")
         return found
+
+
+def _own(content: Any) -> Any:
+    """The content of a user message without the blocks of ours in front of it."""
+    if isinstance(content, str):
+        return OURS.sub("", content, count=1)
+    (first, *others) = content
+    return [{**first, "text": OURS.sub("", first["text"], count=1)}, *others] if first["type"] == "text" else content
 
 
 def lanes(conversations: int) -> list[Lane]:

@@ -61,6 +61,7 @@ PROXIES_AT_ONCE = 3  # over PostgreSQL and Redis
 _UNTOLD = re.compile(r"(^|_)(at|now|seconds|ms|time|from|to|until|since|last|first|started|ended)$|^(created|version)")
 _ID = re.compile(r"\b(?:req_[0-9a-zA-Z]+|[0-9a-f]{16,}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\b")
 _SINCE = 1_500_000_000  # a number above is a moment
+_TIE = 1 + 1e-9  # what lies between two rounded numbers is rounded up, in whatever order it was summed
 
 
 @dataclass
@@ -135,7 +136,7 @@ def told(value: Any, names: Names) -> Any:
     if isinstance(value, list):
         return [told(each, names) for each in value]
     if isinstance(value, float):
-        return "<time>" if value > _SINCE else float(f"{value:.5g}")
+        return "<time>" if value > _SINCE else float(f"{value * _TIE:.5g}")
     if isinstance(value, int) and value > _SINCE:
         return "<time>"
     return names(value) if isinstance(value, str) else value

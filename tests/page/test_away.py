@@ -61,15 +61,15 @@ def test_what_somebody_was_writing_is_not_lost(page: Page, proxy: Open) -> None:
     page.tab.get_by_role("button", name="Add a fact").click()
     dialog = page.tab.get_by_role("dialog")
     with away(page):
-        dialog.get_by_label("The fact, in one sentence").fill("The gate code is 4711")
+        dialog.get_by_label("The fact, in one sentence").fill("The gate is painted green")
         dialog.get_by_role("button", name="Add a fact").click()
         dialog.locator(".failure").wait_for()
         assert "still here" in dialog.inner_text()
     page.tab.get_by_text("The proxy answers again.").wait_for()
-    assert dialog.get_by_label("The fact, in one sentence").input_value() == "The gate code is 4711"
+    assert dialog.get_by_label("The fact, in one sentence").input_value() == "The gate is painted green"
     dialog.get_by_role("button", name="Add a fact").click()
     dialog.wait_for(state="detached")
-    assert any(each["value"] == "The gate code is 4711" for each in proxy.api("facts", limit=1000)["facts"])
+    assert any(each["value"] == "The gate is painted green" for each in proxy.api("facts", limit=1000)["facts"])
     assert page.tab.get_by_label("Search").input_value() == "a word"
 
 

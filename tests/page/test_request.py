@@ -13,6 +13,7 @@ from tests.servers import eventually
 
 pytestmark = pytest.mark.long  # in a browser; test_login.py is the quick one
 
+NO_PRICE = "\u2013"
 Tab = Callable[..., Page]
 
 FOLDED = ("folded", "left out", "recalled")
@@ -171,7 +172,7 @@ def test_where_no_price_is_known_no_dollars_are_told(page: Page, proxy: Open, ta
     page.open(f"#/request/{talked.last}", ready=".request-stats")
     figures = page.tab.locator(".request-stats")
     for name in ("Cost", "Saved"):
-        assert figures.locator(f".stat:has(dt:text-is('{name}')) dd").first.inner_text().partition("\n")[0] == "–"
+        assert figures.locator(f".stat:has(dt:text-is('{name}')) dd").first.inner_text().partition("\n")[0] == NO_PRICE
 
 
 def test_it_leads_to_its_session(page: Page, talked: Talked) -> None:
