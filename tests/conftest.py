@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from functools import lru_cache
 from pathlib import Path
 
 import certifi
@@ -121,13 +122,14 @@ LONGEST = (
 )
 
 
-def _place(item: pytest.Item) -> int:
-    below = item.path.relative_to(Path(__file__).parent).as_posix()
+@lru_cache(2_048)  # of a file: twenty thousand tests are in some hundred of them
+def _place(path: Path) -> int:
+    below = path.relative_to(Path(__file__).parent).as_posix()
     return next((place for place, begun in enumerate(LONGEST) if below.startswith(begun)), len(LONGEST))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    items.sort(key=_place)
+    items.sort(key=lambda item: _place(item.path))
 
 
 def pytest_collection_finish() -> None:
