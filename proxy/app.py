@@ -131,7 +131,7 @@ def create_app(config: Config, worker: Worker | None = None, *, patience: float 
         lifespan=lifespan,
     )
     # Starlette would tell a traceback, and its router has no other place to say something else.
-    app.router.lifespan = partial(_told, app, app.router.lifespan)  # type: ignore[method-assign]
+    app.router.lifespan = partial(_told, app, app.router.lifespan)  # type: ignore[method-assign]  # as said above
     # Paths that match no route at all (a line end in them) get our error shape, and not the router's answer.
     app.router.default = Endpoint(nothing_here)
     return app

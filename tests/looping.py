@@ -27,7 +27,7 @@ from proxy.types.desk import Hidden
 from tests.builders import config, encoding, identity, incoming
 from tests.proxied import AT_ONCE
 from tests.scripted.delivery import TRANSPORT
-from tests.servers import run_app
+from tests.servers import body_of, run_app
 from tests.spoken import Called, Spoken, Style, stream
 
 OURS = frozenset({"remember", "recall_original"})
@@ -70,11 +70,7 @@ class Upstream:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return
-        raw = b""
-        while (message := await receive())["type"] == "http.request":
-            raw += message["body"]
-            if not message.get("more_body"):
-                break
+        raw = await body_of(receive)
         self.raw.append(raw)
         self.asked.append(msgspec.json.decode(raw))
         step = self.step(dict(scope["headers"]), self.asked[-1])

@@ -13,7 +13,7 @@ from starlette.types import Receive, Scope, Send
 
 from proxy.protocol.messages.events import event
 from tests.other_apis import misplaced_blocks
-from tests.servers import run_app
+from tests.servers import body_of, run_app
 
 Json = Any
 SIGNED = "c2lnbmVk"
@@ -110,11 +110,7 @@ class Minder:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return
-        raw = b""
-        while (message := await receive())["type"] == "http.request":
-            raw += message["body"]
-            if not message.get("more_body"):
-                break
+        raw = await body_of(receive)
         asked = msgspec.json.decode(raw)
         self.asked.append(asked)
         self.raw.append(raw)

@@ -17,7 +17,7 @@ from proxy.protocol.responses import output as response_output
 from proxy.protocol.responses import request as response_request
 from proxy.protocol.responses.events import ResponseEvents
 from tests.other_apis import misplaced_blocks, misplaced_items
-from tests.servers import run_app
+from tests.servers import body_of, run_app
 
 Json = Any
 ANSWERS = "x-answer"  # a header: the assistant message that is answered
@@ -44,11 +44,7 @@ class Native:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return
-        raw = b""
-        while (message := await receive())["type"] == "http.request":
-            raw += message["body"]
-            if not message.get("more_body"):
-                break
+        raw = await body_of(receive)
         self.raw.append(raw)
         self.headers.append({name.decode(): value.decode() for name, value in scope["headers"]})
         self.method = scope["method"]

@@ -13,7 +13,7 @@ import msgspec
 from starlette.types import Receive, Scope, Send
 
 from tests.other_apis import misplaced_items
-from tests.servers import run_app
+from tests.servers import body_of, run_app
 
 Json = Any
 SEALED = "c2VhbGVk"  # begins all that is encrypted
@@ -221,11 +221,7 @@ class Responder:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return
-        raw = b""
-        while (message := await receive())["type"] == "http.request":
-            raw += message["body"]
-            if not message.get("more_body"):
-                break
+        raw = await body_of(receive)
         asked = msgspec.json.decode(raw)
         self.asked.append(asked)
         self.raw.append(raw)

@@ -77,6 +77,16 @@ def run_proxy(config: Config, app: ASGIApp | None = None) -> Iterator[str]:
         yield proxy_server.base_url(bound).removesuffix("/v1")
 
 
+async def body_of(receive: Receive) -> bytes:
+    """The body of a request, whole."""
+    raw = b""
+    while (message := await receive())["type"] == "http.request":
+        raw += message["body"]
+        if not message.get("more_body"):
+            break
+    return raw
+
+
 class Inside:
     """The proxy's application, in whose event loop a test may work from its own thread: its parts belong to that."""
 

@@ -45,21 +45,21 @@ class Reader(Protocol):
     @property
     def usage(self) -> Usage | None: ...  # noqa: D102 (Accumulator's)
     @property
-    def error(self) -> Json: ...  # noqa: D102
+    def error(self) -> Json: ...  # noqa: D102 (its name says it)
     @property
-    def garbage(self) -> int: ...  # noqa: D102
+    def garbage(self) -> int: ...  # noqa: D102 (its name says it)
     @property
-    def done(self) -> bool: ...  # noqa: D102
+    def done(self) -> bool: ...  # noqa: D102 (its name says it)
     @property
-    def model(self) -> str | None: ...  # noqa: D102
+    def model(self) -> str | None: ...  # noqa: D102 (its name says it)
     @property
-    def started(self) -> bool: ...  # noqa: D102
+    def started(self) -> bool: ...  # noqa: D102 (its name says it)
     @property
-    def finished(self) -> bool: ...  # noqa: D102
+    def finished(self) -> bool: ...  # noqa: D102 (its name says it)
     @property
-    def complete(self) -> bool: ...  # noqa: D102
-    def feed_all(self, datas: Sequence[bytes]) -> bool: ...  # noqa: D102
-    def completion(self) -> dict[str, Any]: ...  # noqa: D102
+    def complete(self) -> bool: ...  # noqa: D102 (its name says it)
+    def feed_all(self, datas: Sequence[bytes]) -> bool: ...  # noqa: D102 (its name says it)
+    def completion(self) -> dict[str, Any]: ...  # noqa: D102 (its name says it)
 
 
 Writer = Callable[[Origin, Sequence[Message] | None, str | None, Repeats | None], bytes]

@@ -98,12 +98,12 @@ class StreamSplice(Protocol):
     @property
     def has_said(self) -> bool: ...  # noqa: D102 (Splice's)
     @property
-    def has_calls(self) -> bool: ...  # noqa: D102
+    def has_calls(self) -> bool: ...  # noqa: D102 (its name says it)
     @property
-    def usage(self) -> Mapping[str, Json] | None: ...  # noqa: D102
+    def usage(self) -> Mapping[str, Json] | None: ...  # noqa: D102 (its name says it)
     @property
-    def answer(self) -> Reader: ...  # noqa: D102
-    def end_round(self, usage: Mapping[str, Json] | None) -> None: ...  # noqa: D102
+    def answer(self) -> Reader: ...  # noqa: D102 (its name says it)
+    def end_round(self, usage: Mapping[str, Json] | None) -> None: ...  # noqa: D102 (its name says it)
 
 
 class StreamRound(ReadRound, Protocol):
@@ -112,10 +112,10 @@ class StreamRound(ReadRound, Protocol):
     @property
     def failed(self) -> bool: ...  # noqa: D102 (RoundReader's)
     @property
-    def is_untouched(self) -> bool: ...  # noqa: D102
-    def feed(self, chunk: bytes) -> bytes: ...  # noqa: D102
-    def end(self) -> bytes: ...  # noqa: D102
-    def closing(self) -> bytes: ...  # noqa: D102
+    def is_untouched(self) -> bool: ...  # noqa: D102 (its name says it)
+    def feed(self, chunk: bytes) -> bytes: ...  # noqa: D102 (its name says it)
+    def end(self) -> bytes: ...  # noqa: D102 (its name says it)
+    def closing(self) -> bytes: ...  # noqa: D102 (its name says it)
 
 
 class WholeOne(ReadRound, Protocol):
@@ -124,9 +124,9 @@ class WholeOne(ReadRound, Protocol):
     @property
     def completion(self) -> Mapping[str, Json]: ...  # noqa: D102 (WholeRound's)
     @property
-    def failed(self) -> bool: ...  # noqa: D102
-    def end_round(self) -> None: ...  # noqa: D102
-    def closing(self) -> bytes: ...  # noqa: D102
+    def failed(self) -> bool: ...  # noqa: D102 (its name says it)
+    def end_round(self) -> None: ...  # noqa: D102 (its name says it)
+    def closing(self) -> bytes: ...  # noqa: D102 (its name says it)
 
 
 class Stream:

@@ -27,7 +27,7 @@ from starlette.types import Receive, Scope, Send
 
 from tests.e2e.running import run_proxy
 from tests.playing import LOOK, has_ours
-from tests.servers import run_app
+from tests.servers import body_of, run_app
 
 PIECES, APART = 10, 0.010
 ANSWERS, QUICK = 100, 20
@@ -41,11 +41,7 @@ class Clock:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return
-        raw = b""
-        while (message := await receive())["type"] == "http.request":
-            raw += message["body"]
-            if not message.get("more_body"):
-                break
+        raw = await body_of(receive)
         asked = msgspec.json.decode(raw)
         round_ = 2 if asked["messages"][-1]["role"] == "tool" else 1
         calls = has_ours(asked) and round_ == 1

@@ -1,7 +1,7 @@
 """Commands, the whole way in one process: what they answer, what they change, and that no upstream sees them."""
 
 import json
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -14,21 +14,9 @@ from proxy.pipeline.commanding import LONGEST_VALUE, MOST_SHOWN, drafted, listin
 from proxy.storage.base import StorageError
 from proxy.types import Fact, Language, Scope, Statement
 from tests.builders import NOW, Said, assistant, body, messages, system, user
-from tests.proxied import KEY, Facts, Sessions, Upstream, ask, build_services, in_front_of, run_upstream, serving, total
+from tests.proxied import KEY, Facts, Sessions, Upstream, ask, build_services, in_front_of, serving, total
 
 Json = Any
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[Upstream]:
-    with run_upstream() as upstream:
-        yield upstream
-
-
-@pytest.fixture
-def upstream(running: Upstream) -> Upstream:
-    running.bodies()
-    return running
 
 
 @asynccontextmanager

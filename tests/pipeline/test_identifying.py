@@ -1,24 +1,9 @@
 """A request whose conversation cannot be looked up."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from tests.builders import assistant, body, stored, user
-from tests.proxied import Answers, Sessions, Upstream, ask, gives, in_front_of, raises, run_upstream, serving
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[Upstream]:
-    with run_upstream() as upstream:
-        yield upstream
-
-
-@pytest.fixture
-def upstream(running: Upstream) -> Upstream:
-    """With nothing recorded yet."""
-    running.bodies()
-    return running
+from tests.proxied import Answers, Sessions, Upstream, ask, gives, in_front_of, raises, serving
 
 
 @pytest.mark.parametrize("tenancy", ["personal", "shared"])

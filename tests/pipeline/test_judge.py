@@ -35,7 +35,7 @@ from proxy.tasks import Tasks
 from proxy.types import LedgerRow
 from proxy.upstream.client import Upstream as Client
 from tests.builders import body, completion, config, counter, system, user
-from tests.proxied import AT_ONCE, KEY, Got, Upstream, answered, ask, run_upstream, total
+from tests.proxied import AT_ONCE, KEY, Got, Upstream, answered, ask, total
 from tests.servers import run_app
 
 FIRST = "How do I descale a coffee machine?"
@@ -84,18 +84,6 @@ class JudgeUpstream:
 
 
 COST = (200 * 1.0 + 6 * 4.0) / 1e6
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[Upstream]:
-    with run_upstream() as upstream:
-        yield upstream
-
-
-@pytest.fixture
-def upstream(running: Upstream) -> Upstream:
-    running.bodies()
-    return running
 
 
 @pytest.fixture

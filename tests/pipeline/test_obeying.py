@@ -1,25 +1,10 @@
 """Orders to memory where something that they need cannot be reached."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from tests import stores
 from tests.builders import body, user
-from tests.proxied import Sessions, Upstream, ask, in_front_of, raises, run_upstream, serving
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[Upstream]:
-    with run_upstream() as upstream:
-        yield upstream
-
-
-@pytest.fixture
-def upstream(running: Upstream) -> Upstream:
-    """With nothing recorded yet."""
-    running.bodies()
-    return running
+from tests.proxied import Sessions, Upstream, ask, in_front_of, raises, serving
 
 
 @pytest.mark.parametrize("fails", ["identify", "resume"])

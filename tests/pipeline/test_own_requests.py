@@ -6,7 +6,7 @@ Vectors come from the demo upstream, where one text has always one vector and tw
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from itertools import count
 from typing import Any, Literal
@@ -28,18 +28,6 @@ LINE = "[Answer retrieved from an earlier conversation]"
 FAULT = "x-demo-fault"
 _numbers = count(1)
 AUTHORIZED: Headers = (("authorization", f"Bearer {KEY}"), ("content-type", "application/json"))
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[Upstream]:
-    with run_upstream() as upstream:
-        yield upstream
-
-
-@pytest.fixture
-def upstream(running: Upstream) -> Upstream:
-    running.bodies()
-    return running
 
 
 @asynccontextmanager

@@ -3,7 +3,6 @@
 import asyncio
 import json
 from collections import Counter
-from collections.abc import Iterator
 from contextlib import suppress
 
 import pytest
@@ -15,20 +14,7 @@ from proxy.storage.answers import MemoryAnswers
 from proxy.storage.shared.flights import MOST_FAILURES
 from proxy.types import Headers, Incoming, StoredAnswer
 from tests.builders import NOW, body, user
-from tests.proxied import KEY, Answers, Upstream, ask, gives, hangs, in_front_of, run_upstream, serving, total
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[Upstream]:
-    with run_upstream() as upstream:
-        yield upstream
-
-
-@pytest.fixture
-def upstream(running: Upstream) -> Upstream:
-    """With nothing recorded yet."""
-    running.bodies()
-    return running
+from tests.proxied import KEY, Answers, Upstream, ask, gives, hangs, in_front_of, serving, total
 
 
 @pytest.mark.note("1.3/3")
