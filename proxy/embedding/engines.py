@@ -20,14 +20,13 @@ import numpy as np
 from httpx_aiohttp import HttpxAiohttpClient
 
 from proxy.embedding import EmbeddingRefused, EmbeddingUnavailable, Vectors
-from proxy.embedding.exported import INPUT, OUTPUT, Exported, Source, read, source_of, writable
+from proxy.embedding.exported import INPUT, OUTPUT, Exported, Source, clear, read, source_of, writable
 
 T = TypeVar("T")
 
 log = logging.getLogger(__name__)
 
 TIMEOUT = httpx.Timeout(10.0, connect=5.0)  # seconds; the request that waits for it has a deadline of its own
-_KILL_SECONDS = 2.0  # that the export has to remove what it was making
 _SEVERITY_ERROR = 3
 _QUIET = {
     "HF_HUB_DISABLE_PROGRESS_BARS": "1",
@@ -151,7 +150,7 @@ class LocalEngine:
         try:
             _, said = await process.communicate()
         finally:
-            await _stopped(process)
+            await _killed(process, folder)
         if process.returncode:
             last = said.decode(errors="replace").strip().rpartition("\n")[2]
             raise EmbeddingRefused(last or f"the export ended with {process.returncode}")
@@ -220,16 +219,15 @@ def _rows(body: bytes, expected: int) -> Vectors:
         return np.array([item.embedding for item in items], np.float32)
 
 
-async def _stopped(process: asyncio.subprocess.Process) -> None:
+async def _killed(process: asyncio.subprocess.Process, folder: Path) -> None:
+    """Ends the export if it has not ended. What it leaves in `folder` is removed here: on a busy machine the process,
+    which is nice, may not come to it for seconds."""
     if process.returncode is not None:
         return
     with contextlib.suppress(ProcessLookupError):  # it ended in between
-        process.terminate()
-    try:
-        await asyncio.wait_for(process.wait(), _KILL_SECONDS)
-    except TimeoutError:
         process.kill()
-        await process.wait()
+    await process.wait()
+    await asyncio.to_thread(clear, folder)
 
 
 def _overflows() -> bool:

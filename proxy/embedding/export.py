@@ -8,12 +8,9 @@ per channel, after smoothing, unless that changes the vectors too much, as it do
 
 import argparse
 import os
-import shutil
-import signal
 import sys
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +27,7 @@ from proxy.embedding.exported import (
     local_path,
     locked,
     read,
+    scratch_of,
     slug,
     source_of,
     write,
@@ -62,21 +60,8 @@ def export(source: Source, folder: Path, make: Callable[[Source, Path], Made] | 
     Raises EmbeddingRefused if the model can't be exported, OSError if the folder can't be written."""
     with locked(folder):
         if read(folder, source) is None:
-            with _scratch(folder) as scratch:
+            with scratch_of(folder) as scratch:
                 write(folder, (make or made_of)(source, scratch))
-
-
-@contextmanager
-def _scratch(folder: Path) -> Iterator[Path]:
-    """An empty folder for intermediate files. Leftovers of a process that was killed go: whoever holds the lock is
-    alone."""
-    scratch = folder / "scratch"
-    shutil.rmtree(scratch, ignore_errors=True)
-    scratch.mkdir(mode=0o700)
-    try:
-        yield scratch
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
 
 
 def made_of(source: Source, scratch: Path) -> Made:
@@ -191,6 +176,5 @@ def _first_that_agrees(source: Source, original: Any, graphs: dict[str, Path]) -
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that what is half made is removed
     os.nice(NICENESS)
     sys.exit(main(sys.argv[1:]))

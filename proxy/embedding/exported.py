@@ -15,9 +15,10 @@ import importlib.util
 import logging
 import os
 import re
+import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -39,6 +40,8 @@ MODEL = "model.onnx"
 TOKENIZER = "tokenizer.json"
 MANIFEST = "manifest.json"
 LOCK = "lock"
+SCRATCH = "scratch"
+HALF = "half-"  # begins the names of files that are being written
 
 INPUT, OUTPUT = "input_ids", "vector"  # names in the exported graph
 
@@ -224,13 +227,34 @@ def described(
 
 
 @contextmanager
-def locked(folder: Path) -> Iterator[None]:
+def locked(folder: Path, *, wait: bool = True) -> Iterator[None]:
     """Locks the folder, so that one process at a time makes an export; the others wait, and find it made. The lock ends
-    with its holder, however that ends."""
+    with its holder, however that ends. Raises BlockingIOError if another process has it and `wait` is False."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     with (folder / LOCK).open("ab") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+        fcntl.flock(file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
         yield
+
+
+@contextmanager
+def scratch_of(folder: Path) -> Iterator[Path]:
+    """An empty folder for intermediate files, for whoever holds the lock; gone afterwards. What a process that was
+    killed left half made goes first."""
+    scratch = folder / SCRATCH
+    shutil.rmtree(scratch, ignore_errors=True)
+    for half in folder.glob(f"{HALF}*"):
+        half.unlink(missing_ok=True)
+    scratch.mkdir(mode=0o700)
+    try:
+        yield scratch
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def clear(folder: Path) -> None:
+    """Removes what an export that was killed left half made, unless another one is being made in the folder."""
+    with suppress(OSError), locked(folder, wait=False), scratch_of(folder):
+        pass
 
 
 def writable(folder: Path) -> bool:
@@ -262,7 +286,7 @@ def _sha256_of(path: Path) -> str:
 
 
 def _replace(path: Path, data: bytes) -> None:
-    descriptor, aside = tempfile.mkstemp(dir=path.parent)  # mode 0600
+    descriptor, aside = tempfile.mkstemp(dir=path.parent, prefix=HALF)  # mode 0600
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(data)

@@ -51,10 +51,12 @@ def test_a_damaged_export_is_made_again(tmp_path: Path) -> None:
 def test_what_a_killed_export_left_is_removed(tmp_path: Path) -> None:
     (tmp_path / "scratch").mkdir()
     (tmp_path / "scratch" / "half").touch()
+    (tmp_path / "half-abc").touch()
     maker = Maker()
     maker.meanwhile.set()
     export(SOURCE, tmp_path, maker)
     assert not (tmp_path / "scratch").exists()
+    assert not (tmp_path / "half-abc").exists()
 
 
 def test_an_export_that_fails_leaves_nothing_and_the_next_can_succeed(tmp_path: Path) -> None:

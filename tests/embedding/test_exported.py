@@ -18,6 +18,7 @@ from proxy.embedding.exported import (
     MULTILINGUAL,
     TOKENIZER,
     Source,
+    clear,
     local_path,
     locked,
     read,
@@ -90,6 +91,16 @@ def test_only_one_at_a_time_holds_the_lock(tmp_path: Path) -> None:
     thread.join(10)
     assert inside == ["first", "second"]
     assert (tmp_path / "new" / LOCK).exists()
+
+
+def test_what_is_half_made_is_cleared_unless_it_is_being_made(tmp_path: Path) -> None:
+    (tmp_path / "scratch").mkdir()
+    with locked(tmp_path):
+        clear(tmp_path)
+        assert (tmp_path / "scratch").exists()
+    clear(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["lock"]
+    clear(tmp_path / "lock")  # where there is no folder to clear, nothing happens
 
 
 def test_a_folder_is_writable_or_not(tmp_path: Path) -> None:
