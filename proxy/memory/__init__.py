@@ -17,7 +17,8 @@ Storage and background work:
 
 Facts, from a user message to a prompt:
 
-    own_words.py      the author's own words in a message, by what introduces other text
+    own_words.py      the author's own words in a message
+    other_speakers.py  spans that somebody else says, by what introduces them
     shapes.py         marks of handed-over text; voice.py: models that tell whose words a piece is
     tokens.py         words, numbers and marks of a text, and the features of what stands in a row
     clauses.py        clauses of a passage, and the model of where one begins
