@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from msgspec import UNSET, UnsetType
 
 from proxy.memory.edits import Draft
-from proxy.memory.extract import extract, stated, topical
+from proxy.memory.extract import extract, stated
+from proxy.memory.statements import topical
 from proxy.types import Confidence, Fact
 
 NOTE, USUAL_DOMAIN = "note", "personal"  # of words that say nothing by themselves
