@@ -10,6 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 
 _DATA = "data only; mypy is its test"
+_SQL = "SQL only; tests/storage/sqlite/test_connection.py and tests/contract run it"
 
 # Paths below `proxy/` of modules that are tested elsewhere, and where.
 ELSEWHERE = {
@@ -48,7 +49,13 @@ ELSEWHERE = {
     "services/asking.py": "tests/test_services.py, tests/pipeline/test_judge.py, test_mirror.py, test_memory_model.py",
     "services/opened.py": _DATA,
     "services/remembering.py": "tests/test_services.py: every part is the one that the others know",
-    "storage/schema.py": "SQL only; tests/storage/sqlite/test_connection.py and tests/contract run it",
+    "storage/schema/beginning.py": _SQL,
+    "storage/schema/many_machines.py": _SQL,
+    "storage/schema/curation.py": _SQL,
+    "storage/schema/desk.py": _SQL,
+    "storage/schema/requests.py": _SQL,
+    "storage/schema/keys.py": _SQL,
+    "storage/schema/quality.py": _SQL,
     "storage/database.py": "what each kind does: tests/storage/sqlite/test_database.py; stores over it: tests/contract",
     "storage/desk.py": "tests/contract/test_desk_store.py",
     "storage/jobs.py": "tests/contract/test_job_store.py",
