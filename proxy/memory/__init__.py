@@ -23,11 +23,14 @@ Facts, from a user message to a prompt:
     tokens.py         words, numbers and marks of a text, and the features of what stands in a row
     clauses.py        clauses of a passage, and the model of where one begins
     predictions.py    the models of which clauses state a fact, about what, and which facts a question needs
-    reading.py        one clause: is it kept
+    reading.py        one clause: is it kept; no_statement.py: forms by which it states nothing
+    passages.py       the clauses of a passage, or of an order to remember, each read
+    neighbours.py     clauses judged by what stands beside them
+    joining.py        clauses joined, one fact each; statements.py: the statement that they make
     reminiscing.py    memories of former times, which are no facts
     remember_orders.py  orders to remember, and what they have kept; remember_contents.py: a fact, a rule, or nothing
     credentials.py    passwords, keys and numbers of cards, which are never kept
-    extract.py        from a message to statements, one per fact
+    extract.py        from a message to statements, with all of these
     signals.py        patterns of phrases that signal facts, and the analysis of a statement: holder, topic, values
     ending.py         models of whether a newer statement ends an older one, or one in between by a return
     ending_features.py  what they go by; trees.py: how their trees are read

@@ -5,7 +5,8 @@ place of what it contradicts. Whoever writes it can name others. Pure.
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from proxy.memory.extract import extract, stated, topical
+from proxy.memory.extract import extract, stated
+from proxy.memory.statements import topical
 from proxy.types import Fact
 
 NOTE, USUAL_DOMAIN = "note", "personal"  # of words that say nothing by themselves

@@ -54,7 +54,7 @@ class App:
                 self.released.set()
                 await send({"type": "http.response.body", "body": b"released"})
             case "/headers":
-                told = {}
+                told: dict[str, list[str]] = {}
                 for name, value in scope["headers"]:
                     told.setdefault(name.decode(), []).append(value.decode())
                 await send({"type": "http.response.body", "body": json.dumps(told).encode()})
