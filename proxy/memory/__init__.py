@@ -68,8 +68,9 @@ Commands to forget:
 Recall:
 
     cues.py           features of the wording of a message
-    view.py           passages of messages, and the part of the index that one request may see
-    turn_index.py     the search index of a scope
+    spans.py          messages split into passages
+    turn_index.py     the search index of a scope; columns.py: the growing tables that it is made of
+    view.py           the part of it that one request may see; paths.py: how that is found, and cached
     packing.py        its messages, packed: in memory, and as bytes
     postings.py       its posting lists, the same
     passage_vectors.py  its vectors, the same
