@@ -54,10 +54,10 @@ class App:
                 self.released.set()
                 await send({"type": "http.response.body", "body": b"released"})
             case "/headers":
-                told: dict[str, list[str]] = {}
+                named: dict[str, list[str]] = {}
                 for name, value in scope["headers"]:
-                    told.setdefault(name.decode(), []).append(value.decode())
-                await send({"type": "http.response.body", "body": json.dumps(told).encode()})
+                    named.setdefault(name.decode(), []).append(value.decode())
+                await send({"type": "http.response.body", "body": json.dumps(named).encode()})
             case "/flood":
                 for _ in range(2_000):
                     await send({"type": "http.response.body", "body": CHUNK, "more_body": True})
