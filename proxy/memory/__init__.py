@@ -10,7 +10,8 @@ Storage and background work:
     shelving.py       the memory of a large scope as bytes, for processes that have not served it yet
     beside.py         turns that are not in the archive, but in files
     watching.py       observers of what happens to a memory; the source of what is in files
-    learn.py          after an answer: its turns, the facts in them, the next request's state; commands carried out
+    learn.py          after an answer: its turns, the facts in them, the next request's state
+    obedience.py      commands to forget, carried out until storage has done so
     owed.py           the turns of a scope that have no vectors yet
     vectors.py        the vectors of turns and facts, made when a plan depends on them
     warming.py        what the first question would wait for, loaded at the start

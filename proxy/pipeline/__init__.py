@@ -49,8 +49,9 @@ from proxy.http.access import Authenticator, OriginPolicy
 from proxy.keys.book import KeyBook
 from proxy.keys.limiting import Limiter
 from proxy.keys.limits import with_room
-from proxy.memory.learn import Learner, Obedience
+from proxy.memory.learn import Learner
 from proxy.memory.library import Library
+from proxy.memory.obedience import Obedience
 from proxy.observe.ledger import LedgerTotals
 from proxy.observe.metrics import Metrics
 from proxy.observe.tracing import Tracing

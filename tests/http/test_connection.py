@@ -74,7 +74,7 @@ class Running:
     app: App
 
     def connect(self) -> "Wire":
-        return Wire(socket.create_connection(self.address, timeout=10))
+        return Wire(socket.create_connection(self.address, timeout=120))
 
 
 class Wire:
@@ -446,7 +446,7 @@ def test_while_it_stops_an_idle_connection_may_ask_once_more_if_it_is_allowed_to
     running = server_of(settings, App(), farewell=farewell)
     thread = threading.Thread(target=running.run, kwargs={"sockets": [bound]}, daemon=True)
     thread.start()
-    with Wire(socket.create_connection(address, timeout=10)) as wire:
+    with Wire(socket.create_connection(address, timeout=120)) as wire:
         wire.send(GET)
         wire.until(b"sha256")
         running.should_exit = True
