@@ -11,7 +11,7 @@ On its way, in this order:
     identifying.py      the identity of a request, and the history that its client left out
     rollout.py          the mode of each conversation; conversations that return to pass-through
     obeying.py          orders to memory, carried out: commands, and what is to be forgotten
-    commanding.py       for it: commands as whole messages (/remember, /clear, …), carried out and answered by the system
+    commanding.py       for it: commands as whole messages (/remember, /clear, …), answered by the system
     reusing.py          a stored answer, looked up, waited for, and replayed
     desk.py             the desk of a request, where the model manages its own memory
     desk_states.py      for it: what this process knows of the desks of sessions
@@ -32,7 +32,8 @@ After the answer:
     answered_scopes.py  for it: scopes that an upstream has answered: nothing is stored for others
     ledger.py           for it: the row of costs and savings, and the contents where they are kept
     mirror.py           a sample of managed requests asked once more as they were, and both answers compared
-    own_requests.py     other requests of our own: the upstream's answer for a sample of the reused ones; the judge of reuse
+    own_requests.py     other requests of our own: the upstream's answer for a sample of the reused ones; the judge
+                        of reuse
     memory_model.py     the model that memory asks, behind an upstream
     ending_sessions.py  the end of a conversation, by idleness or at the client's word, and who is told of it
 
@@ -43,7 +44,8 @@ Beside the way, each with its own routes:
     desk_api.py         the desk of a session as an API: reset, pins
     desk_reset.py       a person's word on a desk: reset, confirmation, pins
     kept_responses.py   responses that are kept, told and deleted; tokens of a message's request, counted
-    unmanaged.py        requests to other routes, on their way through: what is noticed of them, and their rows in the ledger
+    unmanaged.py        requests to other routes, on their way through: what is noticed of them, and their rows in the
+                        ledger
 """
 
 import asyncio
