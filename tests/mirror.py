@@ -37,6 +37,8 @@ ELSEWHERE = {
     "files/known.py": "tests/files/test_merging.py: every change of a file goes through it",
     "files/merged_lines.py": "tests/files/test_merging.py: every merge is written by it",
     "reuse/gate.py": "tests/reuse/test_moment.py, tests/reuse/test_feelings.py and tests/reuse/test_effects.py",
+    "reuse/english.py": "tests/reuse/test_standing.py: whether a question stands alone, in each language",
+    "reuse/spanish.py": "tests/reuse/test_standing.py: whether a question stands alone, in each language",
     "reuse/sentence.py": "tests/reuse/test_standing.py: whether a text of such sentences stands alone",
     "reuse/substitutes.py": "tests/reuse/test_licences.py: every licence with its rows",
     "pipeline/kept_responses.py": "tests/pipeline/test_other_apis.py: over real sockets",
