@@ -62,6 +62,7 @@ ELSEWHERE = {
     "storage/desk.py": "tests/contract/test_desk_store.py",
     "storage/jobs.py": "tests/contract/test_job_store.py",
     "storage/shared/counters.py": "tests/contract/test_counters.py",
+    "storage/redis/links.py": "tests/storage/redis/test_connection.py, tests/cli/test_servers.py: with a real server",
     "storage/redis/counters.py": "tests/contract/test_counters.py",
     "storage/quality.py": "tests/contract/test_quality_store.py",
     "storage/stores/quality.py": "tests/contract/test_quality_store.py",
