@@ -3,6 +3,7 @@
     source.py    bytes → plain values, lines, ${NAME}
     model.py     plain values → frozen models
     settings.py  types of settings with their checks: durations, secrets, URLs
+    providers.py providers that are known: addresses, dialects, names of models
     upstreams.py an upstream; prices of models, prefix caches
     reuse.py     reuse of answers
     storage.py   where things are kept, and for how long

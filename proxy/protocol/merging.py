@@ -78,8 +78,7 @@ def _merge_content(into: _Object, key: str, value: Json) -> int:
         if not isinstance(part, dict) or not isinstance(last, dict):
             raise MisfitError("a part that is no object")
         kind = part.get("type")
-        is_fragment = isinstance(kind, str) and kind in _FRAGMENTS
-        if is_fragment and part.keys() == {"type", kind} and last.get("type") == kind:
+        if isinstance(kind, str) and kind in _FRAGMENTS and part.keys() == {"type", kind} and last.get("type") == kind:
             size += merge(last, {kind: part[kind]}, fragments=True)
         else:
             parts.append(part)
