@@ -14,6 +14,7 @@
     session_state.py  fields of a conversation that are read from what its user says
     fingerprint.py   whether two processes mean the same configuration and storage
     mending.py   what is right in a file that has mistakes, so that all of them can be told at once
+    reading.py   which settings a rule reads
     rules.py     rules between settings
     cautions.py  settings that are right, and do less than they seem to
     problems.py  settings that are given wrong, in the file's own words
