@@ -13,8 +13,9 @@ import httpx
 from proxy.config import Config
 from proxy.context.planner import Planner
 from proxy.embedding import EmbeddingOff, State, Vectors
-from proxy.memory.learn import Learner, Obedience
+from proxy.memory.learn import Learner
 from proxy.memory.library import Library
+from proxy.memory.obedience import Obedience
 from proxy.memory.vectors import VectorQueue
 from proxy.pipeline import Services
 from proxy.pipeline.answered_scopes import AnsweredScopes

@@ -37,7 +37,7 @@ def started(stack: ExitStack, upstream: Upstream, /, **sections: Any) -> Proxy:
     settings = in_front_of(upstream, **sections)
     app = proxy_app(settings)
     url = stack.enter_context(run_proxy(settings, app))
-    http = httpx.Client(base_url=url, headers={"authorization": f"Bearer {KEY}"}, timeout=10, trust_env=False)
+    http = httpx.Client(base_url=url, headers={"authorization": f"Bearer {KEY}"}, timeout=120, trust_env=False)
     return Proxy(upstream, stack.enter_context(http), app.state.services)
 
 
@@ -264,7 +264,7 @@ def test_whom_a_target_in_absolute_form_addresses_is_checked_as_a_host_is(
 ) -> None:
     port = keyed.http.base_url.port or 0
     head = f"GET {target.format(port=port)} HTTP/1.1\r\nhost: 127.0.0.1:{port}\r\nconnection: close\r\n\r\n"
-    with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+    with socket.create_connection(("127.0.0.1", port), timeout=120) as connection:
         connection.sendall(head.encode())
         answer = b"".join(iter(lambda: connection.recv(65536), b""))
     assert answer.startswith(f"HTTP/1.1 {status} ".encode())

@@ -201,7 +201,7 @@ GROUPS: tuple[tuple[str, tuple[Command, ...]], ...] = (
         (
             Command(
                 "memory",
-                "list, show, forget, confirm, export, import what is remembered",
+                "list, add, edit, forget, confirm, export, import what is remembered",
                 _add_memory,
                 is_configured=False,
             ),

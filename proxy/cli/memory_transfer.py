@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from proxy.cli.remembered import Command, Memory, Refused, tell
+from proxy.cli.remembered import Command, Memory, Refused, tell, tell_json
 from proxy.config import fingerprint
 from proxy.conversation.names import is_scope
 from proxy.memory import interchange
@@ -111,10 +111,7 @@ async def _import(memory: Memory) -> None:
     except Malformed as error:
         raise Refused(f"{file}: {error}; nothing was imported") from None
     if everybody is None:
-        scope = await memory.scope()
-        if not scope:
-            raise Refused("nobody's facts are kept here yet: say whose these are, with --scope or --key", 2)
-        everybody = Everybody({scope: given})
+        everybody = Everybody({await memory.new_scope(): given})
     else:
         await _refuse_strangers(memory, everybody)
     new = changed = 0
@@ -128,6 +125,9 @@ async def _import(memory: Memory) -> None:
         changed += len(rows) - added
     total = sum(map(len, everybody.facts.values()))
     whose = f" in {_scopes(everybody.facts)}" if len(everybody.facts) > 1 else ""
+    if memory.is_json:
+        tell_json({"new": new, "changed": changed, "of": total, "scopes": len(everybody.facts)})
+        return
     tell(f"Imported: {count(new)} new, {changed} changed, of {total}{whose}.")
 
 

@@ -17,8 +17,9 @@ from proxy.memory.commands import Order
 from proxy.memory.credentials import has_credential
 from proxy.memory.edits import Draft
 from proxy.memory.extract import extract
-from proxy.memory.learn import Learner, Obedience
+from proxy.memory.learn import Learner
 from proxy.memory.library import Library
+from proxy.memory.obedience import Obedience
 from proxy.pipeline.answered_scopes import AnsweredScopes
 from proxy.protocol.chains import links_after
 from proxy.protocol.message import message

@@ -10,8 +10,9 @@ from proxy.embedding import Embedder
 from proxy.files.desk_syncing import desk_files
 from proxy.files.serving import Files
 from proxy.memory.ageing import decay
-from proxy.memory.learn import Learner, Obedience
+from proxy.memory.learn import Learner
 from proxy.memory.library import Library
+from proxy.memory.obedience import Obedience
 from proxy.memory.vectors import VectorQueue
 from proxy.pipeline.answered_scopes import AnsweredScopes
 from proxy.pipeline.commanding import OBEYING, Commander

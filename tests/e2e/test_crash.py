@@ -95,7 +95,7 @@ def test_at_shutdown_a_stream_is_finished_and_recorded(demo: Demo, start_proxy: 
         demo.release()
         seen += b"".join(pieces)
     assert seen.endswith(b"data: [DONE]\n\n")
-    assert proxy.process.wait(timeout=15) in (0, -15)
+    assert proxy.process.wait(timeout=120) in (0, -15)
     row = proxy.row(request_id=answer.headers["x-olvido-request"])
     assert (row["outcome"], row["stream"]) == ("complete", 1)
     assert proxy.complaints() == []
@@ -122,7 +122,7 @@ def test_at_shutdown_what_does_not_end_is_cut_and_recorded(demo: Demo, start_pro
         with pytest.raises(httpx.TransportError):  # it has no end
             rest.extend(pieces)
     assert events(b"".join(rest))[-1]["error"]["code"] == "shutting_down"
-    assert proxy.process.wait(timeout=15) in (0, -15)
+    assert proxy.process.wait(timeout=120) in (0, -15)
     assert proxy.row(request_id=answer.headers["x-olvido-request"])["outcome"] in ("client_gone", "upstream_broken")
     eventually(lambda: demo.arrived()[0].closed_early)
 

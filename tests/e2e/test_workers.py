@@ -132,7 +132,7 @@ def test_connections_that_come_at_once_are_shared_evenly(demo: Demo, start_proxy
     workers(proxy, 2)
     address = (httpx.URL(proxy.url).host, httpx.URL(proxy.url).port or 0)
     with ExitStack() as stack:
-        connections = [stack.enter_context(socket.create_connection(address, timeout=10)) for _ in range(40)]
+        connections = [stack.enter_context(socket.create_connection(address, timeout=120)) for _ in range(40)]
         answered = []
         for connection in connections:
             connection.sendall(b"GET /readyz HTTP/1.1\r\nhost: 127.0.0.1:%d\r\n\r\n" % address[1])
@@ -179,7 +179,7 @@ async def test_a_worker_that_is_killed_under_load_takes_nobody_else_with_it(demo
                     failed.append(name)
 
     async def scrape() -> None:
-        async with httpx.AsyncClient(base_url=proxy.url, timeout=30) as http:
+        async with httpx.AsyncClient(base_url=proxy.url, timeout=120) as http:
             while not stop.is_set():
                 try:
                     lines = (await http.get("/metrics")).text.splitlines()

@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proxy.memory.ageing import DAY
+from proxy.memory.analysis import analyse
 from proxy.memory.extract import extract
 from proxy.memory.facts import later, learn
 from proxy.memory.reuniting import reunited
-from proxy.memory.signals import analyse
 from proxy.types.memory import SELF_CORRECTION, Fact, Statement
 
 
