@@ -26,6 +26,7 @@ ELSEWHERE = {
     "desk/schemas.py": "tests/desk/test_tools.py",
     "desk/sentences.py": "tests/desk/test_tools.py",
     "config/memory.py": "data only; tests/config/test_config.py reads and refuses such settings, as all of them",
+    "conversation/list_forms.py": "tests/conversation/test_lists.py: every form, as lists of whole messages",
     "config/reuse.py": "data only; tests/config/test_config.py, as all settings",
     "config/storage.py": "data only; tests/config/test_config.py, as all settings",
     "curation/model.py": "tests/pipeline/test_memory_model.py",
