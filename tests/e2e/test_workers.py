@@ -249,9 +249,7 @@ def test_a_reload_breaks_no_stream_and_puts_the_new_configuration_in_force(demo:
 
     def ask() -> None:
         """Asks all the time, on a connection that is kept alive."""
-        with httpx.Client(
-            base_url=proxy.url, timeout=120, headers={"authorization": "Bearer sk-b"}, timeout=60
-        ) as http:
+        with httpx.Client(base_url=proxy.url, timeout=120, headers={"authorization": "Bearer sk-b"}) as http:
             while not stop.is_set():
                 try:
                     http.post(CHAT, json=chat("say: x")).raise_for_status()
