@@ -10,10 +10,11 @@
     memory.py    memory: files, a model's help, tools
     observe.py   traces of requests, for other systems
     shared.py    the Redis that processes share, and the environment's variables for it
-    profiles.py  the numbers of context management, as a table
+    profiles.py  the numbers of context management; builtin_profiles.py: their values, as a table
     session_state.py  fields of a conversation that are read from what its user says
     fingerprint.py   whether two processes mean the same configuration and storage
     mending.py   what is right in a file that has mistakes, so that all of them can be told at once
+    reading.py   which settings a rule reads
     rules.py     rules between settings
     cautions.py  settings that are right, and do less than they seem to
     problems.py  settings that are given wrong, in the file's own words

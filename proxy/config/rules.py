@@ -13,7 +13,7 @@ from proxy.config.upstreams import Upstream, is_priced
 
 def violations(config: Config) -> list[Problem]:
     """Returns a problem for every rule that `config` breaks."""
-    return [Problem(where, text) for rule in _RULES for where, text in rule(config)]
+    return [Problem(where, text) for rule in RULES for where, text in rule(config)]
 
 
 _Found = Iterator[tuple[Where, str]]
@@ -241,7 +241,7 @@ def _has_otel() -> bool:
         return False
 
 
-_RULES: tuple[Callable[[Config], _Found], ...] = (
+RULES: tuple[Callable[[Config], _Found], ...] = (
     _names_are_unique,
     _fallbacks_lead_somewhere,
     _own_keys_stay_here,

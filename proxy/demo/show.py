@@ -147,7 +147,8 @@ async def _show(turns: Sequence[Ask], port: int, folder: Path, *, stay: bool, ap
                 besides = await edited(client, MODEL, config.memory.files.path if config.memory.files else folder)
             print(besides, flush=True)
         if stay:
-            print(invitation(proxy_url, folder / "memory"), flush=True)
+            file = await asyncio.to_thread(write_configuration, config, folder, front.getsockname()[1])
+            print(invitation(proxy_url, file), flush=True)
         else:
             for server, _ in servers:
                 server.should_exit = True
@@ -161,6 +162,22 @@ def _config(folder: Path, port: int, upstream_url: str) -> Config:
     sections = {"server": {"port": port, "drain": 2}, "storage": {"path": folder / "storage"}}
     memory = {"model": model, "files": {"path": folder / "memory"}}
     return Config.model_validate({**sections, "memory": memory, "upstreams": [helper, upstream]})
+
+
+def write_configuration(config: Config, folder: Path, port: int) -> Path:
+    """Writes what commands have to know of the demonstration to find its data; returns the file. It has no model of
+    memory's: the key of that would be a secret in a file."""
+    files = config.memory.files
+    upstream = next(each for each in config.upstreams if each.name == "demo")
+    settings = {
+        "server": {"port": port},
+        "storage": {"path": str(config.storage.path)},
+        "memory": {"files": {"path": str(files.path)}} if files is not None else {},
+        "upstreams": [{"name": "demo", "base_url": upstream.base_url, "dialect": "kimi", "price": asdict(PRICE)}],
+    }
+    path = folder / "olvido.yaml"
+    path.write_text(yaml.safe_dump(settings, sort_keys=False), encoding="utf-8")
+    return path
 
 
 async def play(
@@ -240,8 +257,9 @@ async def _ask(
     return message
 
 
-def invitation(proxy_url: str, folder: Path) -> str:
-    """Returns what is printed at the end, of a proxy that goes on running. `folder`: of memory as files."""
+def invitation(proxy_url: str, file: Path) -> str:
+    """Returns what is printed at the end, of a proxy that goes on running. `file`: its configuration, in the folder
+    that its memory as files is in, too."""
     page = proxy_url.removesuffix("/v1")
     return f"""
 The proxy is running. What happened, request by request:
@@ -260,6 +278,10 @@ or:
            "messages": [{{"role": "user", "content": "{INVITED}"}}]}}'
 
 Ask twice, and the second answer comes from memory (x-olvido-source: exact).
-Files of memory, to be edited: {folder}
+Files of memory, to be edited: {file.parent / "memory"}
+Commands see all of it (`olvido memory list`, `keys list`, `doctor`, …) with:
+
+    export OLVIDO_CONFIG={file}
+
 Metrics: {page}/metrics
 Ctrl-C stops it, and all of it is gone."""

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from time import time
 
-from proxy.files import journal, recalling, scrubbing, snapshots
+from proxy.files import journal, recalling, scrubbing, slugs, snapshot_files, snapshots
 from proxy.files.aside import ASIDE
 from proxy.files.folder import Folder
 from proxy.files.folder_work import DEADLINE, PAUSES, FolderWork
@@ -130,7 +130,7 @@ class Remembering:
         if self._clock() - at <= NAMED:
             snapshot = replace(snapshot, called=called)
         if snapshot.said:
-            locked(folder, lambda: snapshots.write(folder, snapshot))
+            locked(folder, lambda: snapshot_files.write(folder, snapshot))
 
     def _remember(self, scope: str, new: _Past) -> None:
         recent = [each for each in self._past.get(scope, ()) if new.at - each.at <= RECENT]
@@ -164,11 +164,11 @@ class Remembering:
 
     def named(self, scope: str, session: str, slug: str) -> None:
         """Gives the snapshot of a session the name that a model has found, be it that it is there, or comes soon."""
-        called, mark, at = snapshots.name_of(slug), snapshots.mark_of(session), self._clock()
+        called, mark, at = slugs.name_of(slug), snapshots.mark_of(session), self._clock()
 
         def rename(folder: Folder) -> None:
             if folder.names() and not _is_late(self._past.get(scope, ()), at):
-                locked(folder, lambda: snapshots.rename(folder, mark, called))
+                locked(folder, lambda: snapshot_files.rename(folder, mark, called))
 
         if called and base_of(scope) == scope and not _is_late(self._past.get(scope, ()), at):
             self._called.put((scope, mark), (called, at))

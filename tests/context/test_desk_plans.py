@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proxy.config.profiles import BUILT_IN
+from proxy.config.builtin_profiles import BUILT_IN
 from proxy.context import desk_plans
 from proxy.context.draft import FRAMING, Memory
 from proxy.context.economics import Rates

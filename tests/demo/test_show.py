@@ -8,6 +8,8 @@ from typing import Any
 import msgspec
 import pytest
 
+from proxy.cli import main
+from proxy.config import Config, load
 from proxy.demo import show
 from proxy.demo.show import CONVERSATION, SYSTEM, WEATHER_RESULT, Ask, read, talk
 from proxy.protocol.dialects import DIALECTS, Dialect
@@ -67,6 +69,23 @@ def test_the_long_one_saves_the_more_the_longer_it_gets(
     assert 0 < recalled < prompt
     asked = f"{sum(bool(ask.expects) for ask in talk())}"
     assert rows_under(said, "direct", "saved")["facts recalled when asked"] == [f"{asked} of {asked}"] * 2
+
+
+def test_commands_find_the_data_of_the_demonstration_by_the_file_that_it_writes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sections = {"storage": {"path": tmp_path / "storage"}, "memory": {"files": {"path": tmp_path / "memory"}}}
+    upstreams = [{"name": "demo", "base_url": "http://127.0.0.1:9/v1", "dialect": "kimi"}]
+    played = Config.model_validate({**sections, "upstreams": upstreams})
+    file = str(show.write_configuration(played, tmp_path, 8485))
+    found = load(Path(file), {})
+    assert (found.server.port, found.storage.path) == (8485, tmp_path / "storage")
+    assert found.memory.files is not None
+    assert found.memory.files.path == tmp_path / "memory"
+    (tmp_path / "storage").mkdir(mode=0o700)
+    assert main(["memory", "add", "vivo en Salta", "--key", "sk-demo", "--config", file]) == 0
+    assert main(["memory", "list", "--config", file]) == 0
+    assert capsys.readouterr().out.count("vivo en Salta") == 2
 
 
 def test_a_terminal_is_told_how_far_it_is_and_the_line_is_gone_at_the_end() -> None:
