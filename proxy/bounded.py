@@ -44,7 +44,7 @@ def unpacked(data: bytes, most: int = MOST) -> bytes:
         raise ValueError("a file is compressed, and damaged or not complete") from None
 
 
-def _whole(stream: IO[bytes], most: int) -> bytes:
+def _whole(stream: IO[bytes] | gzip.GzipFile, most: int) -> bytes:
     read = bytearray()
     while piece := stream.read(_PIECE):
         read += piece
