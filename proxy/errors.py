@@ -215,7 +215,7 @@ class ContextUnavailable(OlvidoError):
 
 
 class StorageUnavailable(OlvidoError):
-    """What is kept can't be read or written."""
+    """The storage can't be read or written."""
 
     status = 503
     code = "storage_unavailable"
