@@ -483,7 +483,7 @@ class Kept:
 
     async def shelf(self) -> Shelf:
         shelf = await self.library.shelf(WHO)
-        await self.library.indexes.read(WHO, shelf, patience=5.0)
+        await self.library.indexes.read(WHO, shelf, seconds=5.0)
         return shelf
 
 
