@@ -10,7 +10,6 @@ Form = Literal["numbered", "bulleted", "table", "bold", "headings", "named"]
 NAME_WORDS = 6  # of a line `Name: …`
 LEAST_NAMED = 3  # lines or headings that make a list by their names alone
 
-_INDENT = re.compile(r"[ \t]*")
 NUMBERED = re.compile(r"(?:#{1,6} +)?(?:\*\*|__)?\(?(\d{1,3})(?:\.-|[.)\u00ba\ufe0f\u20e3]+-?)(?:\*\*|__)?[ \t]+(?=\S)")
 BULLET = re.compile(r"[-*+\u2022\u00b7\u25cf\u25aa\u2023\u2013][ \t]+(?:\[[ xX]\] +)?(?=\S)")
 _RULE = re.compile(r"[ \t]*(?:[-*_=][ \t]*){3,}$")  # a horizontal line
@@ -68,7 +67,7 @@ def _marks(lines: Sequence[str], shown: Sequence[bool]) -> list[_Mark]:
     for at, line in enumerate(lines):
         if not shown[at] or not line or _RULE.match(line):
             continue
-        indent = _INDENT.match(line).end()  # type: ignore[union-attr]  # it matches everywhere
+        indent = len(line) - len(line.lstrip(" \t"))
         if (numbered := NUMBERED.match(line, indent)) is not None:
             found.append(_Mark(at, indent, int(numbered[1])))
         elif BULLET.match(line, indent):

@@ -67,11 +67,13 @@ class Library:
         most_bytes: int = MOST_BYTES,
         most_shelves: int = MOST_SHELVES,
         most_states: int = MOST_STATES,
+        patience: float = 1.0,
     ) -> None:
         self.facts = facts
         self.archive = archive
         self.orders = Orders()
         self._executor = executor
+        self._patience = patience  # factor of what a request waits for
         self._contents = contents
         self._quality = quality
         self.wipes = wipes
@@ -91,6 +93,7 @@ class Library:
             on_fail_open=on_fail_open,
             beside=beside,
             most_bytes=most_bytes,
+            patience=patience,
         )
         self.paths = PathStates(states, foreign_writes=foreign_writes, is_hot=is_hot, most=most_states)
 
@@ -272,7 +275,7 @@ class Library:
         if shelf.read_as_of is None:
             await self.indexes.read(scope, shelf)
         looking = asyncio.get_running_loop().run_in_executor(self._executor, shelf.turn_mates, said)
-        await asyncio.wait({looking}, timeout=PATIENCE)
+        await asyncio.wait({looking}, timeout=PATIENCE * self._patience)
         links = said | looking.result() if looking.done() else said
         shelf.changes += 1
         for fact in facts:

@@ -139,6 +139,7 @@ class Commander:
     open_turns: OpenTurns
     decay: Decay
     archives_all: bool  # the turns of all sessions are archived, not only those of sessions that clients name
+    obeying: float = OBEYING  # seconds
 
     async def carry_out(self, given: Given) -> str:
         """Carries out a command; returns the answer. Raises StorageError if memory cannot be reached."""
@@ -196,7 +197,7 @@ class Commander:
         order = self._order(given)
         meant = order.means(known)
         try:
-            await within(OBEYING, self.obedience.obey(given.scope, order))
+            await within(self.obeying, self.obedience.obey(given.scope, order))
         except TimeoutError:  # it goes on
             return text(said, "hidden", what=_listed(meant) or _shown(words))
         if order.is_wipe:

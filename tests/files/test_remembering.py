@@ -63,7 +63,9 @@ class House:
         async def said(_scope: str, _session: str) -> Sequence[ArchivedTurn]:
             return self.turns
 
-        failed = lambda stage, reason: self.failed.append((stage, reason))  # noqa: E731
+        def failed(stage: str, reason: str) -> None:
+            self.failed.append((stage, reason))
+
         bounds = {"deadline": self.deadline, "pauses": (0.0,), **bounds}
         return Remembering(self.root, said, self.tasks, failed, clock=lambda: self.now, **bounds)
 
@@ -483,7 +485,7 @@ class Kept:
 
     async def shelf(self) -> Shelf:
         shelf = await self.library.shelf(WHO)
-        await self.library.indexes.read(WHO, shelf, patience=5.0)
+        await self.library.indexes.read(WHO, shelf, seconds=5.0)
         return shelf
 
 

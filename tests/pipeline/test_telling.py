@@ -56,7 +56,7 @@ def proxied(upstream: Upstream) -> Iterator[httpx.Client]:
         entry = {"name": "up", "base_url": f"{url}/v1", "apis": ["chat"], "retries": 0, "breaker": {"failures": 0}}
         sections: Json = {"storage": {"kind": "memory"}, "server": {"port": 0, "drain": 5}}
         made = config(upstreams=[entry], embedding={"enabled": False}, **sections)
-        with run_proxy(made) as base, httpx.Client(base_url=base, trust_env=False) as http:
+        with run_proxy(made) as base, httpx.Client(base_url=base, timeout=120, trust_env=False) as http:
             yield http
 
 

@@ -117,7 +117,7 @@ def running() -> Iterator[Running]:
         settings = config(upstreams=[entry], storage={"kind": "memory"}, server={"port": 0, "drain": 1})
         app = proxy_app(settings)
         proxy = stack.enter_context(run_proxy(settings, inside := Inside(app)))
-        client = stack.enter_context(httpx.Client(base_url=proxy, timeout=10, trust_env=False))
+        client = stack.enter_context(httpx.Client(base_url=proxy, timeout=120, trust_env=False))
         yield Running(upstream, app.state.services, inside, client)
 
 
@@ -239,7 +239,10 @@ def test_an_upstream_that_is_away_is_told() -> None:
     entry = {"name": "up", "base_url": "http://127.0.0.1:9/v1"}
     settings = config(upstreams=[entry], storage={"kind": "memory"}, server={"port": 0, "drain": 1})
     app = proxy_app(settings)
-    with run_proxy(settings, inside := Inside(app)) as url, httpx.Client(base_url=url, trust_env=False) as client:
+    with (
+        run_proxy(settings, inside := Inside(app)) as url,
+        httpx.Client(base_url=url, timeout=120, trust_env=False) as client,
+    ):
         running = Running(App(), app.state.services, inside, client)
         row = running.asked()
     assert (row.status, row.outcome, row.scope) == (502, "upstream_error", UNANSWERED)
