@@ -12,10 +12,11 @@ files of talk/, a record a turn, apart by a blank line; a line without a sign (`
 """
 
 import asyncio
+import signal
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from functools import cache, lru_cache
 from itertools import count
@@ -99,12 +100,25 @@ def run(port: int, *, stay: bool, short: bool = False, api: ApiName = "chat") ->
     interrupted. `api`: in which the proxy is asked; its upstream has chat completions alone."""
     turns = CONVERSATION if short else talk()
     with (
+        _ended_as_by_hand(),
         tempfile.TemporaryDirectory(prefix="olvido-demo-") as folder,
         asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner,
         suppress(KeyboardInterrupt),
     ):
         return runner.run(_show(turns, port, Path(folder), stay=stay, api=api))
     return 0
+
+
+@contextmanager
+def _ended_as_by_hand() -> Iterator[None]:
+    """Takes the end of a terminal or of a service for Ctrl-C, so that nothing is left behind."""
+    ends = (signal.SIGTERM, signal.SIGHUP)
+    before = [signal.signal(each, lambda *_: signal.raise_signal(signal.SIGINT)) for each in ends]
+    try:
+        yield
+    finally:
+        for each, handler in zip(ends, before, strict=True):
+            signal.signal(each, handler)
 
 
 async def _show(turns: Sequence[Ask], port: int, folder: Path, *, stay: bool, api: ApiName) -> int:
@@ -279,7 +293,7 @@ or:
 
 Ask twice, and the second answer comes from memory (x-olvido-source: exact).
 Files of memory, to be edited: {file.parent / "memory"}
-Commands see all of it (`olvido memory list`, `keys list`, `doctor`, …) with:
+Commands see all of it (`olvido memory list`, `olvido keys list`, …) with:
 
     export OLVIDO_CONFIG={file}
 
