@@ -11,6 +11,7 @@
     observe.py   traces of requests, for other systems
     shared.py    the Redis that processes share, and the environment's variables for it
     profiles.py  the numbers of context management; builtin_profiles.py: their values, as a table
+    texts.py     texts for a model, which files of a folder of the configuration replace
     session_state.py  fields of a conversation that are read from what its user says
     fingerprint.py   whether two processes mean the same configuration and storage
     mending.py   what is right in a file that has mistakes, so that all of them can be told at once
