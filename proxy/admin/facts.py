@@ -168,11 +168,12 @@ async def add_fact(call: Call, admin: Admin, asked: NewFact) -> Answer:
     scope = _scope(asked.scope)
     if not services.library.facts.keeps:
         raise BadRequest("No facts are kept: memory.facts or storage.kind says so, or the database cannot be used.")
-    known = {fact.id: fact for fact in await services.library.facts.all(scope)}
     _check_value(asked.value)
-    draft = await _draft(services, asked, known.values())
-    made = edits.add(known.values(), draft, scope=scope, now=time(), source="api")
-    return await _written(services, scope, known, made, 200 if made.fact.id in known else 201)
+    async with services.library.editing(scope):
+        known = {fact.id: fact for fact in await services.library.facts.all(scope)}
+        draft = await _draft(services, asked, known.values())
+        made = edits.add(known.values(), draft, scope=scope, now=time(), source="api")
+        return await _written(services, scope, known, made, 200 if made.fact.id in known else 201)
 
 
 async def derive_fact(call: Call, admin: Admin, asked: Derivation) -> Answer:
@@ -235,9 +236,10 @@ async def change_fact(call: Call, admin: Admin, asked: Change) -> Answer:
         raise BadRequest(f"{fact.id} is history, {fact.superseded_by} has taken its place: change that one.")
     if asked.value is not UNSET and asked.value.strip() != fact.value:
         _check_value(asked.value)
-    known = {each.id: each for each in await services.library.facts.all(scope)}
-    made = edits.edit(known.values(), fact, asked, scope=scope, now=time(), source="api")
-    return await _written(services, scope, known, made)
+    async with services.library.editing(scope):
+        known = {each.id: each for each in await services.library.facts.all(scope)}
+        made = edits.edit(known.values(), known.get(fact.id, fact), asked, scope=scope, now=time(), source="api")
+        return await _written(services, scope, known, made)
 
 
 async def forget_fact(call: Call, admin: Admin, asked: Asked) -> Answer:

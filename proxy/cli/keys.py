@@ -50,6 +50,7 @@ def add_commands(parser: argparse.ArgumentParser, config_option: ConfigOption) -
     )
     listing.add_argument("--all", action="store_true", help="revoked ones as well")
     listing.add_argument("--json", action="store_true", help="a JSON object a line instead of the table")
+    listing.add_argument("--key", metavar="sk-…", help="this key alone, of whoever gave it out")
     listing.set_defaults(run=_run(_list))
     revoking = commands.add_parser("revoke", help="revoke a key: it is refused within a second")
     revoking.add_argument("name", metavar="NAME|ID")
@@ -130,12 +131,17 @@ async def _list(options: argparse.Namespace, config: Config, book: KeyBook, stor
     every = await book.used()
     shown = [key for key in every if options.all or key.is_active]
     clients = sorted(month.keys() - {book.tenant(key) for key in every})
+    if options.key is not None:
+        if (meant := book.whose(options.key)) is None:
+            _say("That is no key of this proxy.")
+            return 1
+        shown, clients = [key for key in shown if book.tenant(key) == meant], [meant] if not book.checks else []
     if options.json:
         for key in shown:
             tenant = book.tenant(key)
             tell(msgspec.json.encode(_card(key, book, sums.get(tenant), month.get(tenant))).decode())
         for tenant in clients:
-            tell(msgspec.json.encode(_card_of_client(tenant, book, sums.get(tenant), month[tenant])).decode())
+            tell(msgspec.json.encode(_card_of_client(tenant, book, sums.get(tenant), month.get(tenant))).decode())
         return 0
     if config.auth.mode != "keys":
         _say("Clients come with keys of the provider here (auth.mode: passthrough): each is a hash, and has no name.")
@@ -179,9 +185,9 @@ def _row_of_client(
     return (tenant, "-", *spent, limits_text(book.limits(tenant)) or "-", "-", "a client's own", "-")
 
 
-def _card_of_client(tenant: str, book: KeyBook, today: KeySums | None, month: KeySums) -> Mapping[str, object]:
+def _card_of_client(tenant: str, book: KeyBook, today: KeySums | None, month: KeySums | None) -> Mapping[str, object]:
     told = {"tenant": tenant, "name": "", "source": "client", "limits": asdict(book.limits(tenant))}
-    return {**told, "today": asdict(today or KeySums()), "month": asdict(month)}
+    return {**told, "today": asdict(today or KeySums()), "month": asdict(month or KeySums())}
 
 
 def dollars(amount: float) -> str:

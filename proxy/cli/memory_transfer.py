@@ -15,6 +15,8 @@ from typing import Any
 
 import msgspec
 
+from proxy import bounded
+from proxy.bounded import STANDARD
 from proxy.cli.remembered import Command, Memory, Refused, tell, tell_json
 from proxy.config import fingerprint
 from proxy.conversation.names import is_scope
@@ -23,7 +25,6 @@ from proxy.memory.interchange import Malformed
 from proxy.memory.showing import count
 from proxy.types import Fact
 
-STANDARD = Path("-")  # standard input or output
 SCOPE, STORAGE = "scope", "storage"
 
 
@@ -104,11 +105,11 @@ async def _export(memory: Memory) -> None:
 
 async def _import(memory: Memory) -> None:
     file = memory.options.file
-    data = sys.stdin.buffer.read() if file == STANDARD else file.read_bytes()
     try:
+        data = bounded.contents(file)
         everybody = loaded(data)
         given = interchange.loaded(data) if everybody is None else ()
-    except Malformed as error:
+    except ValueError as error:
         raise Refused(f"{file}: {error}; nothing was imported") from None
     if everybody is None:
         everybody = Everybody({await memory.new_scope(): given})

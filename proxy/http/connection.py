@@ -152,10 +152,10 @@ class Guarded(HttpToolsProtocol):
         if sum(len(name) + len(value) + 4 for name, value in self.headers) + len(self.url) > self.max_head_bytes:
             self._refusal = self._too_large()
             raise ValueError("head too large")  # stops the parser, which then calls send_400_response
-        self._in_body = True
         if (named := authority_of(self.url)) is not None:
             self.headers.append((b"host", named))  # besides the header, so that checks see both
-        super().on_headers_complete()
+        super().on_headers_complete()  # raises for a target without a path, of which there is no cycle then
+        self._in_body = True
         self.headers = []  # what comes from now on is no header: see above
         if self._is_last:
             self.cycle.keep_alive = False

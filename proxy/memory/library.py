@@ -5,12 +5,13 @@ Everything but searching happens on the event loop.
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import Executor
-from contextlib import suppress
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from time import monotonic, time
+from weakref import WeakValueDictionary
 
 from proxy.lru import Lru
 from proxy.memory.commands import Order, Orders, mark
@@ -83,6 +84,7 @@ class Library:
         self._watch = watch or Unwatched()
         self._jobs = jobs if jobs is not None and jobs.keeps else None  # has the summaries that a model has made
         self._tidied_at = monotonic()
+        self._editing: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # by scope
         self._shelves: Lru[str, Shelf] = Lru(most_shelves)
         self.indexes = Indexes(
             self._shelves,
@@ -157,6 +159,15 @@ class Library:
             shelf.facts.update((fact.id, fact) for fact in facts)
             self.facts.put(scope, facts)
             self._watch.learnt(scope, facts, before, time())
+
+    @asynccontextmanager
+    async def editing(self, scope: str) -> AsyncIterator[None]:
+        """Lets one edit of a scope's facts through at a time, from reading what is known until it is stored: two that
+        say the same at once would make two facts of it, each of which the other did not know."""
+        if (lock := self._editing.get(scope)) is None:
+            lock = self._editing[scope] = asyncio.Lock()
+        async with lock:
+            yield
 
     def held(self) -> Held:
         """Returns the numbers and facts that metrics report."""

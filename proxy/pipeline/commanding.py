@@ -173,10 +173,11 @@ class Commander:
         if not await self._is_answered(given):
             return text(said, "unanswered")
         await self.learner.settled(given.named)
-        known = await self.library.facts.all(given.scope)
-        made = edits.add(known, drafted(words, known, said), scope=given.scope, now=given.at)
-        self.library.learn(given.scope, await self.library.shelf(given.scope), made.rows)
-        await self.library.facts.flush()
+        async with self.library.editing(given.scope):
+            known = await self.library.facts.all(given.scope)
+            made = edits.add(known, drafted(words, known, said), scope=given.scope, now=given.at)
+            self.library.learn(given.scope, await self.library.shelf(given.scope), made.rows)
+            await self.library.facts.flush()
         if made.fact.id not in {fact.id for fact in await self.library.facts.all(given.scope)}:
             raise StorageError("what was to be remembered is not there")
         return text(said, "remembered", key=made.fact.key, value=_shown(made.fact.value))

@@ -156,6 +156,22 @@ def test_keys_of_clients_are_listed_by_their_hash_with_what_they_have_spent(olvi
     assert (last["tenant"], last["source"], last["name"]) == ("c" * 32, "client", "")
 
 
+def test_one_key_is_asked_for_by_itself(olvido: Olvido) -> None:
+    key = olvido("create", "ben")[1].strip()
+    olvido("create", "eva")
+    assert [each["name"] for each in olvido.listed("--key", key)] == ["ben"]
+    status, out, told = olvido("list", "--key", "sk-of-nobody")
+    assert (status, out, told) == (1, "", "That is no key of this proxy.\n")
+    olvido.configured(mode="passthrough")
+    tenant = tenant_of("key", "sk-of-a-client", tenant_secret(olvido.folder / "storage"))
+    spent(olvido, tenant, 0.25)
+    spent(olvido, "c" * 32, 1.0)
+    (row,) = olvido("list", "--key", "sk-of-a-client")[1].splitlines()[1:]
+    assert row.split()[:4] == [tenant, "-", "$0.2500", "$0.2500"]
+    (unused,) = olvido.listed("--key", "sk-unused")
+    assert unused["today"]["dollars"] == 0  # type: ignore[index]  # JSON
+
+
 def test_where_clients_keys_have_spent_nothing_that_is_said(olvido: Olvido) -> None:
     olvido("create", "ben")
     olvido("revoke", "ben", "--yes")
