@@ -11,11 +11,14 @@ from typing import Any
 import httpx
 import pytest
 from starlette.applications import Starlette
+from starlette.routing import Route
 
-from proxy.app import create_app
+from proxy.app import Endpoint, create_app
 from proxy.config import key_hash
 from proxy.config.redacting import redact
+from proxy.http.exchange import Call
 from proxy.pipeline import Services
+from proxy.storage.base import StorageError
 from tests.builders import body, config, user
 from tests.proxied import KEY, Upstream, in_front_of, run_upstream, total
 from tests.servers import eventually, proxy_app, run_proxy
@@ -383,3 +386,19 @@ async def test_a_failure_of_the_program_keeps_its_traceback(monkeypatch: pytest.
     told = await refusal(create_app(config()))
     assert "Traceback" in told
     assert "a mistake of ours" in told
+
+
+def test_a_storage_that_cannot_be_used_is_no_mistake_of_ours(caplog: pytest.LogCaptureFixture) -> None:
+    async def reading(call: Call, services: Services) -> None:
+        raise StorageError("/home/ana/olvido.db: database or disk is full")
+
+    with ExitStack() as stack:
+        settings = in_front_of(stack.enter_context(run_upstream()))
+        app = proxy_app(settings)
+        app.router.routes.insert(0, Route("/reading", Endpoint(reading)))
+        answer = httpx.get(f"{stack.enter_context(run_proxy(settings, app))}/reading", trust_env=False, timeout=120)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (503, "storage_unavailable")
+    assert "ana" not in answer.text
+    (told,) = [each for each in caplog.records if each.getMessage() == "request failed"]
+    assert "full" in told.reason  # type: ignore[attr-defined]  # an extra of the line
+    assert told.exc_info is None

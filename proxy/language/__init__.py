@@ -20,5 +20,5 @@ in, and each language as one object. It knows nothing of conversations, memory o
               list_items   references to an item of a list: ordinals, "the last one", "más info del segundo"
               state        numbers, dates and the words around them, by which fields of a conversation are read
               answering    how an answer says that it does not know, refuses, agrees or declines
-              standing     whether a question is understood on its own; its rules are in `proxy.reuse.standing`
+              standing     whether a question is understood on its own; its rules: `proxy.reuse`, a module a language
 """

@@ -32,7 +32,8 @@ Facts, from a user message to a prompt:
     remember_orders.py  orders to remember, and what they have kept; remember_contents.py: a fact, a rule, or nothing
     credentials.py    passwords, keys and numbers of cards, which are never kept
     extract.py        from a message to statements, with all of these
-    signals.py        patterns of phrases that signal facts, and the analysis of a statement: holder, topic, values
+    signals.py        patterns of phrases that signal facts
+    analysis.py       a statement by its words: holder, topic, values
     ending.py         models of whether a newer statement ends an older one, or one in between by a return
     ending_features.py  what they go by; trees.py: how their trees are read
     superseding.py    the rules for that
@@ -54,8 +55,9 @@ What two statements say, and what a quotation states:
 
     claims.py         a statement as it is compared: whose it is, what it denies, its tense, its terms
     claim_terms.py    its words without fillers, and the terms that are left; claim_numbers.py: its numbers as figures
-    claim_words.py    roots of words, and the notions that several words and phrases stand for
-    same_fact.py      whether two statements are one fact in other words
+    claim_words.py    the notions that several words and phrases stand for; roots.py: roots of words
+    same_fact.py      whether two statements are one fact in other words; agreeing.py: two words that say the same;
+                      claim_order.py: the same words in an order that says something else
     support.py        whether the user's own words, quoted from a message, state a value: support_mood.py: how they are
                       meant; support_holder.py: whom they are about; support_content.py: what they say, and when;
                       support_quoted.py: a quotation beside a value; support_marks.py: the words that tell

@@ -8,9 +8,10 @@ from itertools import takewhile
 
 from proxy.language.phrases import expression
 from proxy.language.tables import union
+from proxy.memory.analysis import KIN, SELF, analyse
 from proxy.memory.reading import ReadClause
 from proxy.memory.remember_contents import weigh
-from proxy.memory.signals import KIN, SELF, analyse, folded
+from proxy.memory.signals import folded
 
 LONGEST = 400  # characters of a value, up to which clauses are joined
 _TOLD = 0.2  # least probability of a fact for a clause that continues one that is kept, or stands before "it"

@@ -35,6 +35,7 @@ class Obedience:
         *,
         is_answered: Callable[[str], Awaitable[bool]],
         pauses: tuple[float, ...] = PAUSES,
+        patience: float = 1.0,
     ) -> None:
         """`learning`: of a scope, what is set when what has been said is learnt. `is_answered`: has an upstream
         answered this scope before? If not, nothing is kept of it, and nothing is made for it."""
@@ -43,6 +44,7 @@ class Obedience:
         self._learning = learning
         self._is_answered = is_answered
         self._pauses = pauses
+        self._patience = patience  # factor of what a command waits for what was said before it
 
     async def obey(self, scope: str, order: Order) -> None:
         """Carries out a command; returns when it is durable. It goes on if the caller stops waiting."""
@@ -57,7 +59,7 @@ class Obedience:
 
     async def _until_done(self, scope: str, order: Order, recorded: asyncio.Event) -> None:
         try:
-            late = await self._learnt(self._learning(scope), PATIENCE)
+            late = await self._learnt(self._learning(scope), PATIENCE * self._patience)
             await self._carried_out(scope, order, recorded)
             if late:
                 await self._learnt(late, DEADLINE)

@@ -14,8 +14,9 @@ from functools import partial
 
 from proxy.language.phrases import expression
 from proxy.language.tables import union
+from proxy.memory.analysis import KIN
 from proxy.memory.shapes import BLANK, HANDOVER, TAKEN
-from proxy.memory.signals import KIN, folded
+from proxy.memory.signals import folded
 
 _SENTENCE = re.compile(r"[^.!?\n\u2026:]+(?:[.!?\u2026:](?!\s|\Z)[^.!?\n\u2026:]*)*")
 _ROW = re.compile(r"[^\n,;\t|]{1,40}(?:(?P<mark>[,;|\t])(?! )[^\n,;\t|]{0,60}){2,}$", re.MULTILINE)

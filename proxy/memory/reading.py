@@ -13,13 +13,14 @@ from functools import cached_property, partial
 from proxy.language.phrases import expression
 from proxy.language.tables import union
 from proxy.language.words import STOP, fold, plain
+from proxy.memory.analysis import Analysis, analyse
 from proxy.memory.claims import claim
 from proxy.memory.clauses import Clause
 from proxy.memory.forget_orders import is_about_forgetting, says_something
 from proxy.memory.no_statement import asks, asks_for, introduces, may_state, points_back, proposes
 from proxy.memory.predictions import Guess, signs
 from proxy.memory.shapes import HANDOVER
-from proxy.memory.signals import SIGNALS, WORD, Analysis, Signals, Slot, analyse, folded, without_signal
+from proxy.memory.signals import SIGNALS, WORD, Signals, Slot, folded, without_signal
 from proxy.types.memory import Language
 
 # Least probability for a clause to be kept. Chosen on messages of the development half.

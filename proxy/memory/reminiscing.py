@@ -18,9 +18,10 @@ from proxy.language.language import language_of
 from proxy.language.phrases import expression
 from proxy.language.tables import union
 from proxy.language.words import fold, is_known, lemma
+from proxy.memory.analysis import analyse
 from proxy.memory.claims import claim
 from proxy.memory.reading import ReadClause
-from proxy.memory.signals import analyse, folded
+from proxy.memory.signals import folded
 
 _find = partial(expression, union("reminiscing"))
 

@@ -5,9 +5,10 @@ import re
 from proxy.language.phrases import expression
 from proxy.language.tables import union
 from proxy.language.words import STOP, fold
+from proxy.memory.analysis import SINGLE, Analysis, analyse
 from proxy.memory.joining import LONGEST, Run
 from proxy.memory.reading import ReadClause
-from proxy.memory.signals import SINGLE, WORD, Analysis, analyse, without_signal
+from proxy.memory.signals import WORD, without_signal
 from proxy.types.memory import Confidence, Stance, Statement
 
 _LEADING = expression(union("statements"), r"^\W*(?:{leading}\b[\s,]*)+(?=\w)", re.IGNORECASE)

@@ -37,7 +37,9 @@ async def load_until_killed(proxy: Proxy, seconds: float) -> tuple[dict[str, flo
     answered: dict[str, float] = {}
 
     async def client(number: int) -> None:
-        async with httpx.AsyncClient(base_url=proxy.url, headers={"authorization": f"Bearer sk-{number}"}) as http:
+        async with httpx.AsyncClient(
+            base_url=proxy.url, timeout=120, headers={"authorization": f"Bearer sk-{number}"}
+        ) as http:
             asked = 0
             while True:
                 asked += 1

@@ -2,9 +2,9 @@
 
 import pytest
 
+from proxy.memory.analysis import analyse
 from proxy.memory.joining import LONGEST, Run
 from proxy.memory.passages import read
-from proxy.memory.signals import analyse
 from proxy.memory.statements import key, statement, topical
 
 
