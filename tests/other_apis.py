@@ -14,7 +14,6 @@ from proxy.protocol import sse
 Json = Any
 
 TEXTS = st.text(min_size=1, max_size=20)
-_IDS = st.integers(0, 10**6).map(lambda number: f"call_{number}")
 
 
 # --- completions ------------------------------------------------------------------------------------------------------

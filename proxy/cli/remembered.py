@@ -117,7 +117,10 @@ class Memory:
                 raise Refused(f"nothing is remembered of {plain(options.user)} yet: say under which --key as well", 2)
             return Scope(tenants.pop(), end_user(options.user)).id
         if not (scope := await self.scope()):
-            raise Refused("nobody's facts are kept here yet: say whose these are, with --scope or --key", 2)
+            raise Refused(
+                "nobody's facts are kept here yet: say whose, with --key (the API key of their client) or --scope",
+                2,
+            )
         return scope
 
     async def means(self, scope: str) -> bool:

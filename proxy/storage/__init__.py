@@ -16,7 +16,7 @@ folder.py        private files of the storage folder: the secret that tenants ar
 election.py      the one process, of all that share a storage, that does the work of the background
 answers.py       caches of exact answers: in memory; in diskcache, with a TTL and a size limit
 pending.py       what is in memory in front of a database: kinds of writes, how many rows a tenant may queue; links
-write_queue.py   the queue of a database's one writer: batches, retries, flushes
+write_queue.py   the queue of a database's one writer: batches, retries, flushes; backlog.py: what waits in it
 scoped_writes.py each store's writes in it, by scope
 transactions.py  a transaction that somebody waits for, in the same queue
 database.py      a database as its stores use it, whichever kind it is

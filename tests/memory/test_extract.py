@@ -201,12 +201,6 @@ def test_of_a_pasted_wall_of_text_only_the_first_line_is_read() -> None:
     assert extract(f"{pasted}\nVivo en Tandil.\n{pasted}") == ()
 
 
-_PRINTERS = (
-    "which of these two printers would you take (we print about 40 postal labels a day for the Etsy shop): "
-    "Brother QL-800 or Dymo 550?"
-)
-
-
 @pytest.mark.parametrize(
     ("message", "value"),
     [
