@@ -18,6 +18,7 @@ from proxy.config import Config
 from proxy.http.exchange import Call, read_body
 from proxy.pipeline import RequestContext, Services
 from proxy.pipeline.tool_loop import answered
+from proxy.protocol.calls import meant
 from proxy.protocol.headers import read_directives
 from proxy.protocol.request import parse
 from proxy.services import build
@@ -147,7 +148,7 @@ class Runner:
         self._keeps = keeps
 
     def answers(self, call: ToolCall) -> bool:
-        return call.name in OURS or call.arguments == '{"known":1}'
+        return meant(call.name, OURS) is not None or call.arguments == '{"known":1}'
 
     async def run(self, calls: Sequence[ToolCall], round_: int) -> Sequence[str]:
         self.ran.append(([call.id for call in calls], round_))
