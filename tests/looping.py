@@ -37,7 +37,7 @@ LOOK = {"type": "function", "function": {"name": "look", "parameters": {"type": 
 REMEMBER = Called("remember", '{"key":"a","value":"b"}')
 THEIRS = Called("look", '{"at":"x"}')
 
-Fault = Literal["", "cut", "reset", "error event", "garbage", "hang", "gzip", "no body"]
+Fault = Literal["", "cut", "reset", "error event", "garbage", "hang", "gzip", "no body", "error beside"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +83,8 @@ class Upstream:
             whole, kind = b'{"error":{"message":"not today","type":"x"}}', b"application/json"
         if step.fault == "garbage":
             whole = b'data: {"choices": [\n\n' + whole if streamed else b"{no json"
+        if step.fault == "error beside":
+            whole = msgspec.json.encode({**msgspec.json.decode(whole), "error": {"message": "x", "code": 502}})
         headers = [(b"content-type", kind)]
         if step.fault == "gzip":
             headers.append((b"content-encoding", b"gzip"))
