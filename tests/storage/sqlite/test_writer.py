@@ -271,6 +271,23 @@ async def test_a_full_disk_keeps_what_is_queued_and_room_brings_it_back(path: Pa
     await writer.close()
 
 
+async def test_a_file_that_is_not_where_it_was_is_written_once_it_is_back(path: Path, tmp_path: Path) -> None:
+    writer = Writer(connect(path), Tasks(), WriterLimits(interval=0, pauses=(), retry=0.01))
+    writer.put(insert(1))
+    await writer.flush()
+    await asyncio.to_thread(path.rename, tmp_path / "aside")
+    writer.put(insert(2))
+    await writer.flush()
+    assert writer.failing == "db.sqlite3 was deleted or moved away while it is in use"
+    assert (writer.depth, writer.dropped.total()) == (1, 0)
+    await asyncio.to_thread((tmp_path / "aside").rename, path)
+    await until(lambda: writer.failing is None)
+    await writer.flush()
+    with closing(connect(path)) as again:
+        assert (writer.depth, numbers(again)) == (0, [1, 2])
+    await writer.close()
+
+
 async def test_a_statement_that_is_wrong_stands_in_nobodys_way(opened: Opened, other: sqlite3.Connection) -> None:
     writer = opened()
 
