@@ -91,4 +91,4 @@ class WholeResponseRound:
 
 
 def _is_ours(item: Mapping[str, Json], whose: Whose) -> bool:
-    return spoken.name_of(item) in whose.may_be_ours and whose.answers(spoken.call_of(item))
+    return whose.may_take(spoken.name_of(item)) and whose.answers(spoken.call_of(item))
