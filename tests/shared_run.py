@@ -12,6 +12,7 @@ import atexit
 import multiprocessing
 import random
 import threading
+import weakref
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -180,6 +181,8 @@ def _each(connection: Connection) -> Iterator[tuple[int, bool]]:
 def _be_another(config: pytest.Config, number: int) -> _Told:
     """Makes this process differ from that which it was forked from, in all that tests use."""
     atexit._clear()  # noqa: SLF001 (what was registered there is not for this one to do)
+    told = _Told()
+    weakref.finalize(told, told.reports.clear)  # the first one: folders go when servers of ours have ended, not before
     random.seed()
     # The server that forks runs already, is not this one's child, and ends with all of them.
     server: Any = forkserver._forkserver  # noqa: SLF001 (it would be asked for as a child)
@@ -193,7 +196,6 @@ def _be_another(config: pytest.Config, number: int) -> _Told:
     folders = _folders(config)
     folders._basetemp = folders.getbasetemp() / f"process-{number}"  # noqa: SLF001 (as xdist has it before it begins)
     folders.getbasetemp().mkdir(mode=0o700)
-    told = _Told()
     plugins.register(told)
     return told
 
