@@ -33,6 +33,7 @@ One capability, one room. Imports go down this list, never up:
     types/        values that cross from one room into another, frozen
     language/     languages: normal forms of text, word tables as data files, detection
     linear.py, lru.py    linear models over features; bounded maps
+    bounded.py    files that somebody names, read up to a bound
 
 Inside a room only the modules that fetch and write know of storage or asyncio; decisions are pure.
 """

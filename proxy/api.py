@@ -8,7 +8,8 @@ from time import time
 from typing import Any, TypeAlias
 from urllib.parse import unquote
 
-from proxy.errors import OlvidoError, UnknownRoute, UpstreamError
+from proxy.errors import MethodNotAllowed, OlvidoError, UnknownRoute, UpstreamError
+from proxy.http.access import METHODS, OPTIONS
 from proxy.http.exchange import Call, ClientGone, read_body, refuse_coding, stream_body
 from proxy.keys.limits import with_room
 from proxy.observe.tracing import CURRENT, current, with_parent
@@ -23,6 +24,9 @@ from proxy.upstream.client import Response, Upstream
 Handler: TypeAlias = Callable[[Call, Services], Awaitable[None]]
 
 CHAT, RESPONSES, MESSAGES = "/v1/chat/completions", "/v1/responses", "/v1/messages"
+
+# No API has them. An upstream that answers TRACE tells what it was sent: its key, which is not the client's to see.
+NOT_PASSED = frozenset({"TRACE", "TRACK", "CONNECT"})
 
 
 def conversation(api: ApiName, answered: Callable[[Incoming, Services], Awaitable[Answer]]) -> Handler:
@@ -176,6 +180,8 @@ async def _pass(call: Call, services: Services, read: bytes | None, upstream: Up
     tenant = services.authenticator.tenant(call.headers)  # with own keys: raises Unauthorized for anybody else's
     if leads_out(call.path):
         raise UnknownRoute(f"Unknown request URL: {call.method} {call.path[:200]}.")
+    if call.method in NOT_PASSED:
+        raise MethodNotAllowed(f"{call.method} is not passed on.", headers=(("allow", ", ".join((*METHODS, OPTIONS))),))
     upstream = upstream or services.router.default
     passage = services.unmanaged.begin(call.request_id, call.method, call.path, call.headers, tenant)
     passage.upstream = upstream.name
@@ -217,8 +223,9 @@ async def _pass(call: Call, services: Services, read: bytes | None, upstream: Up
 
 def leads_out(path: str) -> bool:
     """True if `path` has dot segments, which could resolve to a URL outside of the API and take the upstream's key
-    there."""
-    return any(unquote(step) in (".", "..") for step in unquote(path).replace("\\", "/").split("/"))
+    there. A step's parameters (`..;x=1`), which some servers take off before they resolve it, do not hide it."""
+    steps = unquote(path).replace("\\", "/").split("/")
+    return any(unquote(step).partition(";")[0] in (".", "..") for step in steps)
 
 
 def _body(call: Call, upstream: Upstream) -> AsyncIterator[bytes] | None:

@@ -39,6 +39,7 @@ from proxy.errors import (
     OlvidoError,
     RequestTimeout,
     ShuttingDown,
+    StorageUnavailable,
     TooLarge,
     UnknownRoute,
 )
@@ -187,6 +188,10 @@ class Endpoint:
             raise
         except OlvidoError as error:
             await _refuse(call, services, error)
+        except StorageError as error:  # of the admin API: conversations go on without storage
+            log.warning("request failed", extra={"request": call.request_id, "reason": str(error)})
+            # Why is not for every key to know: it may name a folder.
+            await _refuse(call, services, StorageUnavailable("What is kept can't be read or written now: see /readyz."))
         except Exception:
             log.exception("request failed", extra={"request": call.request_id})
             if not call.answered:

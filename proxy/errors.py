@@ -22,6 +22,7 @@
     ├── OutOfQuota                 429  insufficient_quota
     ├── ShuttingDown               503  …/shutting_down
     ├── ContextUnavailable         503  …/context_unavailable
+    ├── StorageUnavailable         503  …/storage_unavailable
     └── UpstreamError              502  upstream_error
         ├── UpstreamUnreachable    502  …/upstream_unreachable
         ├── UpstreamBroken         502  …/upstream_broken
@@ -211,6 +212,13 @@ class ContextUnavailable(OlvidoError):
 
     status = 503
     code = "context_unavailable"
+
+
+class StorageUnavailable(OlvidoError):
+    """The storage can't be read or written."""
+
+    status = 503
+    code = "storage_unavailable"
 
 
 class UpstreamError(OlvidoError):

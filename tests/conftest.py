@@ -11,6 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 
 import certifi
+import httpx._config
 import pytest
 from hypothesis import settings
 
@@ -69,6 +70,12 @@ if not _AUTHORITY.exists():
     half.replace(_AUTHORITY)
 os.environ["SSL_CERT_FILE"] = str(_AUTHORITY)
 certifi.where = lambda: str(_AUTHORITY)
+
+
+# A client that says nothing gives up after five seconds, which many a process may be starved for. What is to be given
+# up says so itself.
+for _waited_for in ("connect", "read", "write", "pool"):
+    setattr(httpx._config.DEFAULT_TIMEOUT_CONFIG, _waited_for, 100.0)  # noqa: SLF001 (all clients share this one)
 
 
 def _export(model: str) -> Path:

@@ -10,6 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 
 _DATA = "data only; mypy is its test"
+_SQL = "SQL only; tests/storage/sqlite/test_connection.py and tests/contract run it"
 
 # Paths below `proxy/` of modules that are tested elsewhere, and where.
 ELSEWHERE = {
@@ -25,6 +26,7 @@ ELSEWHERE = {
     "desk/schemas.py": "tests/desk/test_tools.py",
     "desk/sentences.py": "tests/desk/test_tools.py",
     "config/memory.py": "data only; tests/config/test_config.py reads and refuses such settings, as all of them",
+    "conversation/list_forms.py": "tests/conversation/test_lists.py: every form, as lists of whole messages",
     "config/reuse.py": "data only; tests/config/test_config.py, as all settings",
     "config/storage.py": "data only; tests/config/test_config.py, as all settings",
     "curation/model.py": "tests/pipeline/test_memory_model.py",
@@ -36,6 +38,8 @@ ELSEWHERE = {
     "files/known.py": "tests/files/test_merging.py: every change of a file goes through it",
     "files/merged_lines.py": "tests/files/test_merging.py: every merge is written by it",
     "reuse/gate.py": "tests/reuse/test_moment.py, tests/reuse/test_feelings.py and tests/reuse/test_effects.py",
+    "reuse/english.py": "tests/reuse/test_standing.py: whether a question stands alone, in each language",
+    "reuse/spanish.py": "tests/reuse/test_standing.py: whether a question stands alone, in each language",
     "reuse/sentence.py": "tests/reuse/test_standing.py: whether a text of such sentences stands alone",
     "reuse/substitutes.py": "tests/reuse/test_licences.py: every licence with its rows",
     "pipeline/kept_responses.py": "tests/pipeline/test_other_apis.py: over real sockets",
@@ -48,11 +52,18 @@ ELSEWHERE = {
     "services/asking.py": "tests/test_services.py, tests/pipeline/test_judge.py, test_mirror.py, test_memory_model.py",
     "services/opened.py": _DATA,
     "services/remembering.py": "tests/test_services.py: every part is the one that the others know",
-    "storage/schema.py": "SQL only; tests/storage/sqlite/test_connection.py and tests/contract run it",
+    "storage/schema/beginning.py": _SQL,
+    "storage/schema/many_machines.py": _SQL,
+    "storage/schema/curation.py": _SQL,
+    "storage/schema/desk.py": _SQL,
+    "storage/schema/requests.py": _SQL,
+    "storage/schema/keys.py": _SQL,
+    "storage/schema/quality.py": _SQL,
     "storage/database.py": "what each kind does: tests/storage/sqlite/test_database.py; stores over it: tests/contract",
     "storage/desk.py": "tests/contract/test_desk_store.py",
     "storage/jobs.py": "tests/contract/test_job_store.py",
     "storage/shared/counters.py": "tests/contract/test_counters.py",
+    "storage/redis/links.py": "tests/storage/redis/test_connection.py, tests/cli/test_servers.py: with a real server",
     "storage/redis/counters.py": "tests/contract/test_counters.py",
     "storage/quality.py": "tests/contract/test_quality_store.py",
     "storage/stores/quality.py": "tests/contract/test_quality_store.py",

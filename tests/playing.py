@@ -140,7 +140,7 @@ def failing(step: Step, fault: str) -> Step:
         return replace(step, status=int(fault))
     if fault == "silent":
         return replace(step, fault="hang", events=0)
-    known: Fault = fault  # type: ignore[assignment]
+    known: Fault = fault  # type: ignore[assignment]  # a header says it
     return replace(step, fault=known)
 
 

@@ -13,8 +13,9 @@ import httpx
 from proxy.config import Config
 from proxy.context.planner import Planner
 from proxy.embedding import EmbeddingOff, State, Vectors
-from proxy.memory.learn import Learner, Obedience
+from proxy.memory.learn import Learner
 from proxy.memory.library import Library
+from proxy.memory.obedience import Obedience
 from proxy.memory.vectors import VectorQueue
 from proxy.pipeline import Services
 from proxy.pipeline.answered_scopes import AnsweredScopes
@@ -35,7 +36,7 @@ from tests import stores
 from tests.builders import NOW, config, encoding
 from tests.scripted.app import Scripted, create_app
 from tests.scripted.config import ScriptedConfig
-from tests.servers import run_app
+from tests.servers import PATIENCE, run_app
 
 KEY = "sk-test"
 AT_ONCE = WriterLimits(interval=0.005)  # no test waits for what others may want to write
@@ -63,7 +64,7 @@ def run_upstream(**settings: Any) -> Iterator[Upstream]:
     app = create_app(ScriptedConfig(record=True, **settings))
     with (
         run_app(app) as url,
-        httpx.Client(base_url=url, headers={"authorization": f"Bearer {KEY}"}, trust_env=False) as http,
+        httpx.Client(base_url=url, headers={"authorization": f"Bearer {KEY}"}, timeout=120, trust_env=False) as http,
     ):
         yield Upstream(url, app.state.demo, http)
 
@@ -118,6 +119,7 @@ def composed(built: Services, **parts: Any) -> Services:
         library=services.library,
         vectors=vectors,
         executor=services.executor,
+        patience=services.patience,
     )
     obedience = Obedience(
         services.library, services.tasks, learner.learning, is_answered=services.answered.has, pauses=(0.0,)
@@ -164,10 +166,11 @@ async def build_services(settings: Config) -> AsyncIterator[Services]:
 
 @asynccontextmanager
 async def serving(settings: Config, **parts: Any) -> AsyncIterator[Services]:
-    """Everything behind the edge, `parts` in place of those that were built."""
+    """Everything behind the edge, `parts` in place of those that were built. Stages have time enough on a busy machine;
+    `patience=1.0` where what a deadline does is tested."""
     built = await build(settings, encoding=encoding, writing=AT_ONCE)
     try:
-        yield composed(built, **parts)
+        yield composed(built, **{"patience": PATIENCE, **parts})
     finally:
         await built.close()
 

@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from time import time
 from typing import Any
@@ -180,9 +180,13 @@ async def until(condition: Callable[[], object], seconds: float = 10.0) -> None:
             await asyncio.sleep(0.001)
 
 
+def _is_idle(connection: Connection) -> bool:
+    return connection.is_idle
+
+
 async def all_told(*connections: Connection) -> None:
     """Returns when what these have told is done, and what they have published has been heard."""
     for connection in connections:
-        await until(lambda connection=connection: connection.is_idle)  # type: ignore[misc]
+        await until(partial(_is_idle, connection))
     for _ in range(3):
         await asyncio.sleep(0.002)

@@ -108,7 +108,7 @@ class Inside:
             return done
 
         assert self._loop is not None, "it does not run yet"
-        return asyncio.run_coroutine_threadsafe(doing(), self._loop).result(timeout=10)
+        return asyncio.run_coroutine_threadsafe(doing(), self._loop).result(timeout=120)
 
 
 @contextmanager
@@ -122,7 +122,7 @@ def _running(running: uvicorn.Server, bound: socket.socket) -> Iterator[None]:
         yield
     finally:
         running.end()
-        thread.join(timeout=10)
+        thread.join(timeout=120)
         bound.close()
         assert not thread.is_alive(), "the server did not stop"
 
@@ -139,7 +139,7 @@ def run_command(*arguments: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
         yield f"http://127.0.0.1:{port}", process
     finally:
         process.terminate()
-        process.wait(timeout=10)
+        process.wait(timeout=120)
         if process.stdout is not None:
             process.stdout.close()
 

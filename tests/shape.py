@@ -23,6 +23,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parent.parent
 TABLE_FOLDERS = ("context", "conversation", "language", "memory", "reuse")
@@ -176,11 +177,11 @@ def _fewest(group: Sequence[str], arrows: set[Arrow]) -> int:
     return best[(1 << len(group)) - 1]
 
 
-def layers(project: Mapping[str, object]) -> list[list[str]]:
+def layers(project: Mapping[str, Any]) -> list[list[str]]:
     """The import-linter list of a parsed pyproject.toml, highest first; those of one line stand side by side."""
-    tool: dict[str, dict[str, list[dict[str, object]]]] = dict(project)["tool"]  # type: ignore[assignment]
-    (listed,) = (each["layers"] for each in tool["importlinter"]["contracts"] if each["type"] == "layers")
-    return [[name.strip() for name in re.split(r"[|:]", line)] for line in listed]  # type: ignore[attr-defined]
+    contracts = project["tool"]["importlinter"]["contracts"]
+    (listed,) = (each["layers"] for each in contracts if each["type"] == "layers")
+    return [[name.strip() for name in re.split(r"[|:]", line)] for line in listed]
 
 
 def layer_of(name: str, listed: Sequence[Sequence[str]]) -> tuple[int, str] | None:

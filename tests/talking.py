@@ -36,7 +36,7 @@ class Client:
 
     def _ask(self) -> list[str]:
         headers = {"authorization": f"Bearer {self._key}", **self.headers}
-        self.last = self._http.post(self.path, json=self._body(), headers=headers, timeout=30)
+        self.last = self._http.post(self.path, json=self._body(), headers=headers, timeout=120)
         assert self.last.status_code == 200, self.last.text
         return self._took(self.last.json())
 

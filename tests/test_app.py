@@ -11,11 +11,14 @@ from typing import Any
 import httpx
 import pytest
 from starlette.applications import Starlette
+from starlette.routing import Route
 
-from proxy.app import create_app
+from proxy.app import Endpoint, create_app
 from proxy.config import key_hash
 from proxy.config.redacting import redact
+from proxy.http.exchange import Call
 from proxy.pipeline import Services
+from proxy.storage.base import StorageError
 from tests.builders import body, config, user
 from tests.proxied import KEY, Upstream, in_front_of, run_upstream, total
 from tests.servers import eventually, proxy_app, run_proxy
@@ -37,7 +40,7 @@ def started(stack: ExitStack, upstream: Upstream, /, **sections: Any) -> Proxy:
     settings = in_front_of(upstream, **sections)
     app = proxy_app(settings)
     url = stack.enter_context(run_proxy(settings, app))
-    http = httpx.Client(base_url=url, headers={"authorization": f"Bearer {KEY}"}, timeout=10, trust_env=False)
+    http = httpx.Client(base_url=url, headers={"authorization": f"Bearer {KEY}"}, timeout=120, trust_env=False)
     return Proxy(upstream, stack.enter_context(http), app.state.services)
 
 
@@ -264,7 +267,7 @@ def test_whom_a_target_in_absolute_form_addresses_is_checked_as_a_host_is(
 ) -> None:
     port = keyed.http.base_url.port or 0
     head = f"GET {target.format(port=port)} HTTP/1.1\r\nhost: 127.0.0.1:{port}\r\nconnection: close\r\n\r\n"
-    with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+    with socket.create_connection(("127.0.0.1", port), timeout=120) as connection:
         connection.sendall(head.encode())
         answer = b"".join(iter(lambda: connection.recv(65536), b""))
     assert answer.startswith(f"HTTP/1.1 {status} ".encode())
@@ -383,3 +386,19 @@ async def test_a_failure_of_the_program_keeps_its_traceback(monkeypatch: pytest.
     told = await refusal(create_app(config()))
     assert "Traceback" in told
     assert "a mistake of ours" in told
+
+
+def test_a_storage_that_cannot_be_used_is_no_mistake_of_ours(caplog: pytest.LogCaptureFixture) -> None:
+    async def reading(call: Call, services: Services) -> None:
+        raise StorageError("/home/ana/olvido.db: database or disk is full")
+
+    with ExitStack() as stack:
+        settings = in_front_of(stack.enter_context(run_upstream()))
+        app = proxy_app(settings)
+        app.router.routes.insert(0, Route("/reading", Endpoint(reading)))
+        answer = httpx.get(f"{stack.enter_context(run_proxy(settings, app))}/reading", trust_env=False, timeout=120)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (503, "storage_unavailable")
+    assert "ana" not in answer.text
+    (told,) = [each for each in caplog.records if each.getMessage() == "request failed"]
+    assert "full" in told.reason  # type: ignore[attr-defined]  # an extra of the line
+    assert told.exc_info is None

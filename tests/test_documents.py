@@ -10,28 +10,13 @@ from proxy.observe.metrics import Metrics
 from tests.builders import ledger_row
 
 ROOT = Path(__file__).parent.parent
-MAPPED = [
-    *(
-        "admin",
-        "bench",
-        "cli",
-        "config",
-        "context",
-        "conversation",
-        "demo",
-        "embedding",
-        "files",
-        "http",
-        "keys",
-        "memory",
-        "observe",
-        "page",
-    ),
-    *("pipeline", "protocol", "replay", "storage", "storage/postgres", "storage/redis", "storage/shared"),
-    *("storage/sqlite", "storage/stores", "types", "upstream", "workers"),
-]
+PACKAGES = sorted(
+    path.parent.relative_to(ROOT / "proxy").as_posix() for path in (ROOT / "proxy").glob("*/**/__init__.py")
+)
 
 _RIDDLE = re.compile(r"(?:What|Who|Which|Whose|Whether|How|Where|When|Is|Are|Do|Does|May|Has|Can)\b")
+_EXCEPTION = re.compile(r"# (?:type: ignore|noqa)\b")
+_WITH_REASON = re.compile(r"# noqa: [A-Z0-9, ]+ \(.+\)|# type: ignore\[[\w, -]+\]  # (?!noqa|fmt).+")
 _QUERY = re.compile(r"(olvido_\w+)(?:\{([^}]*)\})?")
 
 
@@ -43,11 +28,21 @@ def modules(package: Path) -> list[str]:
     return sorted(path.name for path in package.glob("*.py") if not path.name.startswith("__"))
 
 
-@pytest.mark.parametrize("package", MAPPED)
+@pytest.mark.parametrize("package", PACKAGES)
 def test_the_map_of_a_package_names_its_modules_and_nothing_else(package: str) -> None:
     told = docstring(ROOT / "proxy" / package / "__init__.py")
     named = re.findall(r"(?<![\w/])\w+\.py\b", told)
     assert sorted(set(named)) == modules(ROOT / "proxy" / package)
+
+
+def test_every_exception_from_a_check_has_its_reason_beside_it() -> None:
+    found = []
+    rooms = (path for room in ("proxy", "tests", "grafana") for path in (ROOT / room).rglob("*.py"))
+    for path in sorted(each for each in rooms if "node_modules" not in each.parts and each != Path(__file__)):
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            if _EXCEPTION.search(line) and not _WITH_REASON.search(line):
+                found.append(f"{path.relative_to(ROOT)}:{number}: {line.strip()}")
+    assert found == []
 
 
 def test_every_docstring_begins_with_the_thing_and_not_with_a_question() -> None:

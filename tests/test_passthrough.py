@@ -171,6 +171,9 @@ async def test_when_nobody_answers_it_is_said_in_openais_shape() -> None:
         "/v1/..\\admin",
         "/v1/..%5cadmin",
         "/v1/%252e%252e/admin",
+        "/v1/..;/admin",
+        "/v1/%2e%2e%3bx=1/admin",
+        "/v1/%2e%2e%253b/admin",
     ],
 )
 def test_a_path_that_leads_out_of_the_api_is_seen(path: str) -> None:
@@ -187,11 +190,23 @@ def test_a_path_that_leads_out_of_the_api_is_seen(path: str) -> None:
         "/v1/a%2Fb",
         "/v1//models",
         "/v1/...",
+        "/v1/models;v=..",
         "/v1/%25",
     ],
 )
 def test_and_one_that_does_not_is_not(path: str) -> None:
     assert not leads_out(path)
+
+
+@pytest.mark.parametrize("path", ["/v1/models", "/v1/chat/completions", "/v1/responses", "/v1/responses/r-1"])
+async def test_no_upstream_is_asked_to_tell_what_it_was_sent(path: str, running: Running) -> None:
+    running.upstream.seen.clear()
+    async with running.client() as client:
+        answer = await client.request("TRACE", path)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (405, "method_not_allowed")
+    assert "POST" in answer.headers["allow"]
+    assert KEY not in answer.text
+    assert running.upstream.seen == []
 
 
 @pytest.mark.parametrize("path", ["/v1//chat/completions", "/v1/chat/completions/", "/v1/Responses", "/v1/messages//"])

@@ -31,9 +31,10 @@ An id names one fact. What is written here the very next prompt sees, and is dur
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from functools import partial
 from time import time
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -47,8 +48,8 @@ from proxy.errors import BadRequest, UnknownRoute
 from proxy.http.exchange import Call
 from proxy.memory import edits, sources
 from proxy.memory.ageing import decay, status
-from proxy.memory.credentials import has_credential
-from proxy.memory.deriving import Derived, derived
+from proxy.memory.credentials import NEVER_KEPT, has_credential
+from proxy.memory.deriving import derived, drafted
 from proxy.memory.edits import Draft, Edit, Edited, Name, Value
 from proxy.memory.showing import card, newest_first
 from proxy.memory.sources import Origin
@@ -56,6 +57,8 @@ from proxy.pipeline import Services
 from proxy.storage.pending import tenant_of
 from proxy.storage.stores.whose import is_tenant
 from proxy.types import Answer, Confidence, Fact, FactStatus, Json
+
+T = TypeVar("T")
 
 MOST_FACTS = 1_000
 USUAL_FACTS = 100
@@ -165,18 +168,19 @@ async def add_fact(call: Call, admin: Admin, asked: NewFact) -> Answer:
     scope = _scope(asked.scope)
     if not services.library.facts.keeps:
         raise BadRequest("No facts are kept: memory.facts or storage.kind says so, or the database cannot be used.")
-    known = {fact.id: fact for fact in await services.library.facts.all(scope)}
     _check_value(asked.value)
-    draft = await _draft(services, asked, known.values())
-    made = edits.add(known.values(), draft, scope=scope, now=time(), source="api")
-    return await _written(services, scope, known, made, 200 if made.fact.id in known else 201)
+    async with services.library.editing(scope):
+        known = {fact.id: fact for fact in await services.library.facts.all(scope)}
+        draft = await _draft(services, asked, known.values())
+        made = edits.add(known.values(), draft, scope=scope, now=time(), source="api")
+        return await _written(services, scope, known, made, 200 if made.fact.id in known else 201)
 
 
 async def derive_fact(call: Call, admin: Admin, asked: Derivation) -> Answer:
     """Answers with the place that a fact would have."""
     services = admin.services
     known = await services.library.facts.all(_scope(asked.scope))
-    place = await _derived(services, asked.value, known)
+    place = await _off_the_loop(services, partial(derived, asked.value, known))
     now, ageing = time(), decay(services.config.memory)
     replaces = place.replaces and card(asked.scope, place.replaces, now, ageing)
     return as_json({"domain": place.domain, "key": place.key, "pinned": place.pinned, "replaces": replaces})
@@ -184,26 +188,22 @@ async def derive_fact(call: Call, admin: Admin, asked: Derivation) -> Answer:
 
 def _check_value(value: str) -> None:
     if has_credential(value):
-        raise BadRequest(
-            "A password, a key, a code of access or the number of a card is never kept as a fact: every prompt that it "
-            "fits would take it to the provider. Write down where it is kept instead.",
-            param="value",
-        )
+        raise BadRequest(NEVER_KEPT, param="value")
 
 
 async def _draft(services: Services, asked: NewFact, known: Collection[Fact]) -> Draft:
-    domain, key, pinned = asked.domain, asked.key, asked.pinned
-    if domain is UNSET or key is UNSET or pinned is UNSET:
-        place = await _derived(services, asked.value, known)
-        domain = place.domain if domain is UNSET else domain
-        key = place.key if key is UNSET else key
-        pinned = place.pinned if pinned is UNSET else pinned
-    return Draft(domain, key, asked.value, asked.confidence, pinned)
+    named: dict[str, Any] = {
+        "domain": asked.domain,
+        "key": asked.key,
+        "pinned": asked.pinned,
+        "confidence": asked.confidence,
+    }
+    return await _off_the_loop(services, partial(drafted, asked.value, known, **named))
 
 
-async def _derived(services: Services, value: str, known: Collection[Fact]) -> Derived:
-    """Off the event loop: models read the words."""
-    return await asyncio.get_running_loop().run_in_executor(services.executor, derived, value, known)
+async def _off_the_loop(services: Services, work: Callable[[], T]) -> T:
+    """Models read the words of a fact."""
+    return await asyncio.get_running_loop().run_in_executor(services.executor, work)
 
 
 def _scope(given: str) -> str:
@@ -236,9 +236,10 @@ async def change_fact(call: Call, admin: Admin, asked: Change) -> Answer:
         raise BadRequest(f"{fact.id} is history, {fact.superseded_by} has taken its place: change that one.")
     if asked.value is not UNSET and asked.value.strip() != fact.value:
         _check_value(asked.value)
-    known = {each.id: each for each in await services.library.facts.all(scope)}
-    made = edits.edit(known.values(), fact, asked, scope=scope, now=time(), source="api")
-    return await _written(services, scope, known, made)
+    async with services.library.editing(scope):
+        known = {each.id: each for each in await services.library.facts.all(scope)}
+        made = edits.edit(known.values(), known.get(fact.id, fact), asked, scope=scope, now=time(), source="api")
+        return await _written(services, scope, known, made)
 
 
 async def forget_fact(call: Call, admin: Admin, asked: Asked) -> Answer:

@@ -10,13 +10,13 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any, Literal, TypeAlias
 
-from proxy.config.profiles import BUILT_IN, Profile
+from proxy.config.builtin_profiles import BUILT_IN
+from proxy.config.profiles import MOST_COUNT, MOST_TOKENS, Profile
 from proxy.types import Json
 
 Preset: TypeAlias = Literal["save", "balanced", "remember"]
 
 _LEAST_TURNS, _LEAST_BUDGET = 2, 500
-_MOST_COUNT, _MOST_TOKENS = 10_000, 10_000_000  # as `config/profiles.py` bounds them
 
 
 def presets(profile: Profile) -> Mapping[Preset, Mapping[str, Json]]:
@@ -67,18 +67,18 @@ def _larger(profile: Profile) -> Mapping[str, Json]:
         "window.max_turns": _turns(window.max_turns, 3 / 2),
         "window.tokens": _scaled(window.tokens, 2),
         "window.answer_tokens": _scaled(window.answer_tokens, 2),
-        "summaries.slots": min(_MOST_COUNT, 2 * summaries.slots),
+        "summaries.slots": min(MOST_COUNT, 2 * summaries.slots),
         "facts.tokens": _scaled(profile.facts.tokens, 2),
         "recall.cap": _scaled(profile.recall.cap, 2),
     }
 
 
 def _turns(turns: int, factor: float) -> int:
-    return min(_MOST_COUNT, max(min(turns, _LEAST_TURNS), round(turns * factor)))
+    return min(MOST_COUNT, max(min(turns, _LEAST_TURNS), round(turns * factor)))
 
 
 def _scaled(given: Any, factor: float, *, least: int = 0) -> Any:
     """Returns a number of tokens times `factor`; words as they are."""
     if not isinstance(given, int):
         return given
-    return min(_MOST_TOKENS, max(min(given, least), round(given * factor)))
+    return min(MOST_TOKENS, max(min(given, least), round(given * factor)))

@@ -10,6 +10,7 @@ doctor.py    `olvido doctor`: checks installation, storage, port and upstreams
 neighbour.py what has the proxy's port already, and whether it is one of ours
 servers.py   what the doctor finds out about PostgreSQL and Redis
 memory.py    `olvido memory`: facts in a terminal, read and written in the storage folder or the shared database
+memory_edits.py   `olvido memory add`, `edit`, `confirm`: facts as a person writes them
 memory_transfer.py   `olvido memory export`, `import`: facts as lines of JSON, of one scope or of all
 memory_files.py   `olvido memory files`: memory as files, their state and syncs by hand
 memory_jobs.py    `olvido memory jobs`, `digest`, `undo`: what the model of memory did, and its undoing

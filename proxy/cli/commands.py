@@ -11,6 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from proxy import bounded
+
 
 @dataclass(frozen=True, slots=True)
 class Command:
@@ -80,6 +82,11 @@ def _add_replay(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="one JSON object instead of tables")
     parser.add_argument("--show", action="store_true", help="what became of every message of every request, and why")
     parser.add_argument("--no-embedding", action="store_true", help="old turns are found by their words alone")
+    parser.add_argument(
+        "--most-mb", metavar="MB", type=positive, default=bounded.MOST // 2**20,
+        help="a longer log is refused, by its decompressed size: it is read into memory, several times its size "
+        "(default: %(default)s)",
+    )  # fmt: skip
     parser.set_defaults(run=_replay)
 
 
@@ -201,7 +208,7 @@ GROUPS: tuple[tuple[str, tuple[Command, ...]], ...] = (
         (
             Command(
                 "memory",
-                "list, show, forget, confirm, export, import what is remembered",
+                "list, add, edit, forget, confirm, export, import what is remembered",
                 _add_memory,
                 is_configured=False,
             ),

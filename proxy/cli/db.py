@@ -4,10 +4,12 @@ import argparse
 import os
 import sys
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from proxy import config as configuration
+from proxy.config.rules import needs
 from proxy.storage.base import StorageError
 
 if TYPE_CHECKING:
@@ -26,11 +28,23 @@ def add_commands(parser: argparse.ArgumentParser, config_option: Callable[[argpa
         command = commands.add_parser(name, help=text)
         config_option(command)
         command.add_argument("--url", help="of PostgreSQL, instead of the configuration's storage.url")
-        command.set_defaults(run=run)
+        command.set_defaults(run=_with_driver(run))
     copying = commands.add_parser("copy", help="copy a storage folder into a database; goes on if it was interrupted")
     copying.add_argument("--from", dest="source", required=True, metavar="sqlite:FOLDER", help="the storage folder")
     copying.add_argument("--to", dest="target", required=True, metavar="postgresql:URL", help="the database")
-    copying.set_defaults(run=_copy)
+    copying.set_defaults(run=_with_driver(_copy))
+
+
+def _with_driver(run: Callable[[argparse.Namespace], int]) -> Callable[[argparse.Namespace], int]:
+    """Returns the command as one that says what it needs where PostgreSQL's driver is not installed."""
+
+    def checked(options: argparse.Namespace) -> int:
+        if find_spec("psycopg") is None:
+            print(f"olvido db: {needs('cluster')}", file=sys.stderr)
+            return 1
+        return run(options)
+
+    return checked
 
 
 def _status(options: argparse.Namespace) -> int:

@@ -95,7 +95,7 @@ def run(options: argparse.Namespace) -> int:
     counted = _counted(found)
     if not options.json:
         tell(
-            trouble or f"In the database: {len(found.ids)} scopes{': ' if counted else ''}{counted}",
+            trouble or f"In the database: {whom.counted(len(found.ids))}{': ' if counted else ''}{counted}",
             *(f"  {plain(scope)}" for scope in sorted(found.ids)),
             *([] if trouble or found.ids else whom.unknown(options, config)),
         )
@@ -194,7 +194,7 @@ def _marks(connection: Any, parameter: str, marks: Sequence[bytes]) -> Found:
 
 def _told(found: Scopes) -> str:
     counted = _counted(found)
-    return f"{len(found.ids)} scopes{', ' if counted else ''}{counted}"
+    return f"{whom.counted(len(found.ids))}{', ' if counted else ''}{counted}"
 
 
 def _by_copy(found: Scopes) -> dict[str, int]:
@@ -204,7 +204,7 @@ def _by_copy(found: Scopes) -> dict[str, int]:
 
 
 def _counted(found: Scopes) -> str:
-    return ", ".join(f"{rows} {name}" for name, rows in _by_copy(found).items())
+    return ", ".join(f"{name} {rows}" for name, rows in _by_copy(found).items())
 
 
 def _from_answers(erasure: Erasure) -> str:

@@ -85,7 +85,7 @@ def run(options: argparse.Namespace) -> int:
         return 2
     width = max(len(name) for name in (*export.counts, *export.unreached))
     tell(
-        f"{len(export.scopes)} scopes" if export.scopes else "In the database nothing is kept of them.",
+        whom.counted(len(export.scopes)) if export.scopes else "In the database nothing is kept of them.",
         *(f"  {plain(scope)}" for scope in sorted(export.scopes)),
         *([] if export.scopes or export.unreached else whom.unknown(options, config)),
         *(f"{name:<{width}}  {count}" for name, count in export.counts.items() if count),

@@ -45,9 +45,12 @@ def add_commands(parser: argparse.ArgumentParser, config_option: ConfigOption) -
             f"--{each.name.replace('_', '-')}", type=_at_least_none(kind), metavar="N", help="0: no limit"
         )
     creating.set_defaults(run=_run(_create))
-    listing = commands.add_parser("list", help="all keys, with what they have spent today and this month (UTC)")
+    listing = commands.add_parser(
+        "list", help="all keys, clients' own included, with what they have spent today and this month (UTC)"
+    )
     listing.add_argument("--all", action="store_true", help="revoked ones as well")
     listing.add_argument("--json", action="store_true", help="a JSON object a line instead of the table")
+    listing.add_argument("--key", metavar="sk-…", help="this key alone, of whoever gave it out")
     listing.set_defaults(run=_run(_list))
     revoking = commands.add_parser("revoke", help="revoke a key: it is refused within a second")
     revoking.add_argument("name", metavar="NAME|ID")
@@ -84,12 +87,12 @@ def _run(work: Work) -> Callable[[argparse.Namespace], int]:
 
 
 async def _with_book(options: argparse.Namespace, config: Config, work: Work) -> int:
-    if config.auth.mode != "keys":
+    if config.auth.mode != "keys" and work is not _list:
         where = options.config or "no --config is given, and by default"
         _say(f"olvido keys: {where}: auth.mode is passthrough, so clients come with keys of the provider. This proxy")
         _say("has keys of its own with `auth: {mode: keys}` in the configuration; until then nothing is done here.")
         return 1
-    async with opened(config, anew=True) as database:
+    async with opened(config, anew=config.auth.mode == "keys") as database:
         store = database.stores.keys(database.database)
         book = await database.keys(config)
         status = await work(options, config, book, store)
@@ -120,27 +123,40 @@ async def _create(options: argparse.Namespace, config: Config, book: KeyBook, st
     return 0
 
 
-async def _list(options: argparse.Namespace, config: Config, book: KeyBook, store: KeyStore) -> int:  # noqa: ARG001 (a Work)
+async def _list(options: argparse.Namespace, config: Config, book: KeyBook, store: KeyStore) -> int:
     now = time.time()
     today, first = days_of(now)
     sums = dict(await store.sums_by_tenant(today, today))
     month = dict(await store.sums_by_tenant(first, today))
-    shown = [key for key in book.all() if options.all or key.is_active]
+    every = await book.used()
+    shown = [key for key in every if options.all or key.is_active]
+    clients = sorted(month.keys() - {book.tenant(key) for key in every})
+    if options.key is not None:
+        if (meant := book.whose(options.key)) is None:
+            _say("That is no key of this proxy.")
+            return 1
+        shown, clients = [key for key in shown if book.tenant(key) == meant], [meant] if not book.checks else []
     if options.json:
         for key in shown:
             tenant = book.tenant(key)
             tell(msgspec.json.encode(_card(key, book, sums.get(tenant), month.get(tenant))).decode())
+        for tenant in clients:
+            tell(msgspec.json.encode(_card_of_client(tenant, book, sums.get(tenant), month.get(tenant))).decode())
         return 0
-    if not shown:
-        _say("There is no key: `olvido keys create NAME` makes one.")
+    if config.auth.mode != "keys":
+        _say("Clients come with keys of the provider here (auth.mode: passthrough): each is a hash, and has no name.")
+    if not shown and not clients:
+        _say(_NOBODY if config.auth.mode != "keys" else "There is no key: `olvido keys create NAME` makes one.")
         return 0
     rows = [_HEAD, *(_row(key, book, sums, month) for key in shown)]
+    rows += [_row_of_client(tenant, book, sums, month) for tenant in clients]
     widths = [max(len(row[at]) for row in rows) for at in range(len(_HEAD))]
     for row in rows:
         tell("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
     return 0
 
 
+_NOBODY = "Nobody has spent anything this month; who has is listed by the hash of the key, as scopes begin with it."
 _HEAD = ("NAME", "TEAM", "TODAY", "THIS MONTH", "LIMITS", "LAST USED", "SINCE", "ID")
 
 
@@ -160,6 +176,18 @@ def _row(key: ApiKey, book: KeyBook, day: Mapping[str, KeySums], month: Mapping[
         since,
         key.id,
     )
+
+
+def _row_of_client(
+    tenant: str, book: KeyBook, day: Mapping[str, KeySums], month: Mapping[str, KeySums]
+) -> Sequence[str]:
+    spent = (dollars(sums.get(tenant, KeySums()).dollars) for sums in (day, month))
+    return (tenant, "-", *spent, limits_text(book.limits(tenant)) or "-", "-", "a client's own", "-")
+
+
+def _card_of_client(tenant: str, book: KeyBook, today: KeySums | None, month: KeySums | None) -> Mapping[str, object]:
+    told = {"tenant": tenant, "name": "", "source": "client", "limits": asdict(book.limits(tenant))}
+    return {**told, "today": asdict(today or KeySums()), "month": asdict(month or KeySums())}
 
 
 def dollars(amount: float) -> str:

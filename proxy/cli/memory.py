@@ -10,18 +10,16 @@ from collections.abc import Callable, Mapping
 from operator import itemgetter
 from typing import get_args
 
-import msgspec
-
-from proxy.cli import memory_desk, memory_files, memory_jobs, memory_transfer
+from proxy.cli import memory_desk, memory_edits, memory_files, memory_jobs, memory_transfer
 from proxy.cli.opened import forget_hot
-from proxy.cli.remembered import Memory, Refused, agreed, maker, several, tell
+from proxy.cli.remembered import Memory, Refused, maker, several, tell, tell_json
 from proxy.config import shows_content
 from proxy.memory import edits, forgetting, sources
 from proxy.memory.ageing import decay, status
 from proxy.memory.commands import mark
 from proxy.memory.interchange import FACT_ID
 from proxy.memory.library import undo
-from proxy.memory.showing import card, count, moment, newest_first, plain, word
+from proxy.memory.showing import count, described, moment, newest_first, plain
 from proxy.memory.sources import Origin, OriginState
 from proxy.types import Fact, FactStatus, Forgetting
 
@@ -31,10 +29,10 @@ def add_commands(parser: argparse.ArgumentParser, config_option: Callable[[argpa
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     command = maker(commands, config_option)
-    listing = command("list", _list, "A table of what is remembered, newest first.")
+    memory_edits.add_commands(command)
+    listing = command("list", _list, "What is remembered, newest first: everybody's, unless somebody is named.")
     listing.add_argument("--status", choices=get_args(FactStatus))
     listing.add_argument("--domain")
-    listing.add_argument("--json", action="store_true", help="a JSON object a line instead of the table")
     showing = command("show", _show, "A fact, where it comes from, what it took the place of, and what took its place.")
     showing.add_argument("id", metavar="ID")
     forgetting = command("forget", _forget, "Forget facts, and the messages that said them.")
@@ -49,8 +47,6 @@ def add_commands(parser: argparse.ArgumentParser, config_option: Callable[[argpa
     )
     restoring.add_argument("id", nargs="?", metavar="ID")
     restoring.add_argument("--yes", action="store_true", help="do not ask")
-    confirming = command("confirm", _confirm, "It still holds: its age counts from now.")
-    confirming.add_argument("id", metavar="ID")
     memory_transfer.add_commands(command)
     memory_jobs.add_commands(command)
     memory_desk.add_commands(command)
@@ -62,32 +58,43 @@ def add_commands(parser: argparse.ArgumentParser, config_option: Callable[[argpa
 
 
 async def _list(memory: Memory) -> None:
-    options, scope = memory.options, await memory.scope()
-    now, ageing = time.time(), decay(memory.config.memory)
-    found = [
+    scopes = await memory.scopes()
+    found = [(scope, facts) for scope in scopes if (facts := await _meant(memory, scope))]
+    if memory.is_json:
+        tell_json(*(memory.card(scope, fact) for scope, facts in found for fact in facts))
+    elif not found:
+        tell("Nothing of that is remembered.")
+    elif len(scopes) == 1:
+        tell(memory.table(found[0][1]))
+    else:
+        titles = await memory.titles(scopes)
+        told = (f"{plain(titles[scope])}: {count(len(facts))}\n{memory.table(facts)}" for scope, facts in found)
+        tell("\n\n".join(told))
+
+
+async def _meant(memory: Memory, scope: str) -> list[Fact]:
+    options, now, ageing = memory.options, time.time(), decay(memory.config.memory)
+    return [
         fact
         for fact in newest_first(await memory.facts.all(scope))
         if options.status in (None, status(fact, now, ageing)) and options.domain in (None, fact.domain)
     ]
-    if options.json:
-        tell(*(msgspec.json.encode(card(scope, fact, now, ageing)).decode() for fact in found))
-    else:
-        tell(memory.table(found) if found else "Nothing of that is remembered.")
 
 
 async def _show(memory: Memory) -> None:
     scope, fact = await memory.one(memory.options.id)
-    shown = card(scope, fact, time.time(), decay(memory.config.memory))
-    for name in ("created_at", "last_confirmed_at"):
-        shown[name] = moment(shown[name])
-    width = max(map(len, shown))
-    tell(*(f"{name:<{width}}  {word(value)}".rstrip() for name, value in shown.items()))
     origin = await _origin(memory, scope, fact)
-    tell("", _ORIGINS[origin.state])
+    past = edits.history(await memory.facts.all(scope), fact)
+    quotations = await memory_jobs.quoted(memory, scope, fact)
+    if memory.is_json:
+        history = {name: [memory.card(scope, each) for each in getattr(past, name)] for name in ("before", "after")}
+        shown = {"fact": memory.card(scope, fact), "history": history, "said": origin, "quotations": quotations}
+        tell_json(shown)
+        return
+    tell(*described(memory.card(scope, fact)), "", _ORIGINS[origin.state])
     for said in origin.messages:
         tell(f"{moment(said.at)}  {plain(said.session)}, turn {said.turn}: {plain(said.text)}")
-    await memory_jobs.quote(memory, scope, fact)
-    past = edits.history(await memory.facts.all(scope), fact)
+    memory_jobs.tell_quoted(quotations)
     for title, others in (("It took the place of", past.before), ("What took its place", past.after)):
         if others:
             tell("", f"{title}:", memory.table(others))
@@ -100,7 +107,7 @@ _ORIGINS: Mapping[OriginState, str] = {
     "by_hand": "No message said it: it was added by hand.",
     "auto": "No message said it: a model derived it.",
     "file": "No message said it: it was written into MEMORY.md.",
-    "api": "No message said it: it was added by the admin API, the page or a tool.",
+    "api": "No message said it: it was added by the page, a command, the admin API or a tool.",
 }
 
 
@@ -116,21 +123,26 @@ async def _forget(memory: Memory) -> None:
     found = await _wanted(memory)
     if not found:
         raise Refused("nothing of that is remembered")
-    tell(memory.table(fact for _, fact in found))
-    if not memory.options.yes and not agreed(f"Forget {count(len(found))}? [y/N] "):
+    gone = [memory.card(scope, fact) for scope, fact in found]
+    if not memory.is_json:
+        tell(memory.table(fact for _, fact in found))
+    if not memory.agreed(f"Forget {count(len(found))}? [y/N] "):
         raise Refused("nothing was forgotten (--yes forgets without asking)")
     for scope, owned in itertools.groupby(found, key=itemgetter(0)):
-        gone = [fact for _, fact in owned]
-        memory.facts.forget(scope, [fact.id for fact in gone])
-        marks = (mark(fact.value) for fact in gone)
-        memory.archive.forget(scope, sorted({link for fact in gone for link in fact.links}.union(marks)))
+        facts = [fact for _, fact in owned]
+        memory.facts.forget(scope, [fact.id for fact in facts])
+        marks = (mark(fact.value) for fact in facts)
+        memory.archive.forget(scope, sorted({link for fact in facts for link in fact.links}.union(marks)))
         memory.states.forget(scope)
         memory.contents.forget(scope.partition("~")[0])  # as the proxy does
     await memory.written()
     for scope, owned in itertools.groupby(found, key=itemgetter(0)):
         await memory_files.forgotten(memory, scope, [fact for _, fact in owned])
     left = await forget_hot(memory.config, memory.database.secret, {scope for scope, _ in found})
-    tell(f"Forgotten: {count(len(found))}.", *left)
+    if memory.is_json:
+        tell_json({"forgotten": gone, "left": left})
+    else:
+        tell(f"Forgotten: {count(len(found))}.", *left)
 
 
 async def _restore(memory: Memory) -> None:
@@ -138,19 +150,24 @@ async def _restore(memory: Memory) -> None:
         await _restore_one(memory)
         return
     now = time.time()
-    found = await memory.wipes.wiped(now, await memory.scope() if memory.is_named else None)
+    found = await memory.wipes.wiped(now)
+    if memory.is_named:
+        found = [each for each in found if await memory.means(each.scope)]
     if not found:
         raise Refused("nothing was wiped that can be brought back")
     if len(found) > 1:
         raise several((each.scope, each.facts) for each in found)
     (wiped,) = found
     what = f"{count(wiped.facts)} and {wiped.turns} turn{'' if wiped.turns == 1 else 's'}"
-    if not memory.options.yes and not agreed(f"Bring back {what}? They are kept until {moment(wiped.until)}. [y/N] "):
+    if not memory.agreed(f"Bring back {what}? They are kept until {moment(wiped.until)}. [y/N] "):
         raise Refused("nothing was brought back (--yes does so without asking)")
     await undo(memory.wipes, memory.facts, wiped, now)
     await memory.written()
     await memory_files.restored(memory, wiped.scope, wiped.until)
-    tell(f"Brought back: {what}.")
+    if memory.is_json:
+        tell_json({"scope": wiped.scope, "facts": wiped.facts, "turns": wiped.turns})
+    else:
+        tell(f"Brought back: {what}.")
 
 
 async def _restore_one(memory: Memory) -> None:
@@ -160,9 +177,8 @@ async def _restore_one(memory: Memory) -> None:
     made = edits.restore(await memory.facts.all(scope), fact, time.time())
     memory.facts.put(scope, made.rows)
     await memory.written()
-    tell(memory.table([made.fact]))
-    if ended := [row for row in made.rows if row.id != fact.id]:
-        tell("", "It took the place of:", memory.table(ended))
+    await memory_files.learnt(memory, scope, made.rows, [fact])
+    memory.tell_fact(scope, made.fact, [row for row in made.rows if row.id != made.fact.id])
 
 
 async def _wanted(memory: Memory) -> list[tuple[str, Fact]]:
@@ -182,15 +198,3 @@ async def _wanted(memory: Memory) -> list[tuple[str, Fact]]:
     scope = await memory.scope()
     known = await memory.facts.all(scope)
     return [(scope, fact) for fact in forgetting.forgotten(known, Forgetting(text))]
-
-
-async def _confirm(memory: Memory) -> None:
-    scope, fact = await memory.one(memory.options.id)
-    if fact.is_deleted:
-        raise Refused(f"{fact.id} was deleted: “olvido memory restore {fact.id}” makes it hold again")
-    if fact.superseded_by is not None:
-        raise Refused(f"{fact.id} is history: {fact.superseded_by} has taken its place")
-    confirmed = edits.confirm(fact, time.time())
-    memory.facts.put(scope, [confirmed])
-    await memory.written()
-    tell(memory.table([confirmed]))

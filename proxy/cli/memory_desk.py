@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 import msgspec
 
 from proxy.cli.opened import forget_hot
-from proxy.cli.remembered import Command, Memory, Refused, agreed, tell
+from proxy.cli.remembered import Command, Memory, Refused, tell, tell_json
 from proxy.config import shows_content
 from proxy.files.tape import row_of
 from proxy.memory.library import Library
@@ -39,6 +39,10 @@ async def _sections(memory: Memory) -> None:
     scope, name = await memory.scope(), memory.options.name
     if name is None:
         found = await memory.desks.documents(scope)
+        if memory.is_json:
+            about = ({"name": each.name, "characters": len(each.text), "at": each.at, "by": each.by} for each in found)
+            tell_json(*about)
+            return
         rows = [f"{each.name:<40} {len(each.text):>8} {moment(each.at)} {each.by}" for each in found]
         tell(*(rows or ["There are none."]))
         return
@@ -48,6 +52,9 @@ async def _sections(memory: Memory) -> None:
         raise Refused(f"there is no {plain(name)}")
     if not shows_content(memory.config):
         raise Refused(_HIDDEN)
+    if memory.is_json:
+        tell_json({"name": document.name, "text": document.text, "at": document.at, "by": document.by})
+        return
     tell(document.text.removesuffix("\n"))
 
 
@@ -55,6 +62,9 @@ async def _log(memory: Memory) -> None:
     scope, session = await memory.scope(), memory.options.session
     if session is None:
         found = await memory.desks.sessions(scope, MOST_SESSIONS)
+        if memory.is_json:
+            tell_json(*found)
+            return
         cards = [f"{plain(each.session):<40} {each.messages:>8} {moment(each.last_at)}" for each in found]
         tell(*(cards or ["There are none."]))
         return
@@ -74,7 +84,7 @@ async def _reset(memory: Memory) -> None:
     known = await memory.desks.tape(scope, session, limit=1)
     if not known and not await memory.desks.events(scope, session, limit=1):
         raise Refused(f"there is no desk of {plain(session)}")
-    if not (memory.options.yes or agreed(f"Undo all edits and marks of {plain(session)}? [y/N] ")):
+    if not memory.agreed(f"Undo all edits and marks of {plain(session)}? [y/N] "):
         raise Refused("nothing was undone")
     tasks = Tasks()
     with ThreadPoolExecutor(1) as executor:
@@ -83,4 +93,7 @@ async def _reset(memory: Memory) -> None:
         await tasks.drain(5.0)
     await memory.written()
     left = await forget_hot(memory.config, memory.database.secret, {scope})
+    if memory.is_json:
+        tell_json({"undone": list(undone.names), "left": left})
+        return
     tell(f"Undone: {', '.join(map(plain, undone.names)) or 'marks alone, or nothing'}.", *left)

@@ -9,14 +9,14 @@ import asyncio
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 
-from proxy.cli.remembered import Command, Memory, Refused, tell
+from proxy.cli.remembered import Command, Memory, Refused, tell, tell_json
 from proxy.files import journal, serving
 from proxy.files.aside import ASIDE
 from proxy.files.desk_syncing import DeskSyncing, desk_files
@@ -26,7 +26,7 @@ from proxy.files.layout import LOCK, SESSIONS
 from proxy.files.looking import owners
 from proxy.files.merging import Deletions
 from proxy.files.names import folder_of
-from proxy.files.remembering import forget
+from proxy.files.remembering import forget, locked
 from proxy.files.scrubbing import Gone
 from proxy.files.syncing import Synced, Syncs
 from proxy.files.unusable import Unusable
@@ -68,6 +68,9 @@ async def _status(memory: Memory) -> None:
     with _syncs(memory) as syncs:
         scopes = await _scopes(memory)
         found = [await syncs.sync(scope, only_look=True) for scope in scopes]
+    if memory.is_json:
+        tell_json(*({"scope": each.scope, "folder": each.folder, "state": state(each)} for each in found))
+        return
     rows = [_TITLES, *((each.folder, state(each), plain(each.scope)) for each in found)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     tell(*("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows))
@@ -84,7 +87,10 @@ async def _sync(deletions: Deletions, memory: Memory) -> None:
         for scope in await _scopes(memory):
             done = await syncs.sync(scope, deletions)
             problems += bool(done.problem)
-            if done.rows or done.documents or done.is_written or done.waiting or done.problem:
+            if memory.is_json:
+                about = {"state": state(done, after=True), "facts": done.rows, "documents": done.documents}
+                tell_json({"scope": scope, "folder": done.folder} | about)
+            elif done.rows or done.documents or done.is_written or done.waiting or done.problem:
                 changed = f"; {count(done.rows)} changed by it" if done.rows else ""
                 documents = f"; taken from there: {', '.join(done.documents)}" if done.documents else ""
                 tell(f"{done.folder}: {state(done, after=True)}{changed}{documents}")
@@ -163,6 +169,21 @@ async def forgotten(memory: Memory, scope: str, facts: Sequence[Fact]) -> None:
             await syncs.sync(scope)
         except Unusable as error:
             raise Refused(f"it was forgotten, but not in the files: {error}; run the command again") from None
+
+
+async def learnt(memory: Memory, scope: str, facts: Sequence[Fact], known: Iterable[Fact]) -> None:
+    """Brings a person's files into step with facts that were written, as the daily log tells. `known`: as they were."""
+    if memory.config.memory.files is None or base_of(scope) != scope:
+        return
+    told = journal.events(journal.Learnt(tuple(facts), {fact.id: fact for fact in known}, time.time()))
+    with _syncs(memory) as syncs:
+        folder = Folder(syncs.root, scope)
+        try:
+            if told:
+                await asyncio.to_thread(locked, folder, lambda: journal.write(folder, told))
+            await syncs.sync(scope)
+        except Unusable as error:
+            raise Refused(f"it is kept, but the files are not in step: {error}") from None
 
 
 async def restored(memory: Memory, scope: str, until: float) -> None:

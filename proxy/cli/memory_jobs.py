@@ -9,11 +9,11 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import get_args
 
-from proxy.cli.remembered import Command, Memory, Refused, tell
+from proxy.cli.remembered import Command, Memory, Refused, tell, tell_json
 from proxy.config import shows_content
-from proxy.curation.looking import card, line_cards, quotations, undoing
+from proxy.curation.looking import Quotation, card, line_cards, quotations, undoing
 from proxy.memory.current import cut
-from proxy.memory.showing import WIDEST, moment, plain, word
+from proxy.memory.showing import WIDEST, described, moment, plain, word
 from proxy.storage.jobs import DAY, done_lately
 from proxy.types import Fact, Json
 from proxy.types.curation import DigestSpan, Job, JobState
@@ -46,6 +46,9 @@ async def _jobs(memory: Memory) -> None:
     scope = await memory.scope() if memory.is_named else None
     states = (memory.options.state,) if memory.options.state else ()
     found = await memory.jobs.jobs(scope, limit=MOST_JOBS, states=states)
+    if memory.is_json:
+        tell_json(*map(card, found))
+        return
     tell(_table(_TITLES, map(_row, found)) if found else "There are no such jobs.")
 
 
@@ -58,16 +61,15 @@ def _row(job: Job) -> tuple[str, ...]:
 
 
 async def _show(memory: Memory, job: Job) -> None:
-    told = card(job)
-    for name in ("created_at", "due_at", "done_at"):
-        told[name] = told[name] and moment(told[name])
-    width = max(map(len, told))
-    tell(*(f"{name:<{width}}  {word(value)}".rstrip() for name, value in told.items()))
-    if not job.lines:
-        return
     with_text = shows_content(memory.config)
     known = {fact.id: fact for fact in await memory.facts.all(job.scope)}
     lines = line_cards(job, known, time.time(), with_text=with_text)
+    if memory.is_json:
+        tell_json({"job": card(job), "lines": lines})
+        return
+    tell(*described(card(job)))
+    if not lines:
+        return
     tell("", _table(_LINE_TITLES, map(_line, lines)))
     if not with_text:
         tell("", _HIDDEN)
@@ -90,11 +92,16 @@ async def _digest(memory: Memory) -> None:
     start = now - _DAYS[span] * DAY
     digests = await memory.jobs.digests(scope, span, start, now)
     events = await memory.jobs.events(scope, start, now)
+    if (digests or events) and not shows_content(memory.config):
+        raise Refused(_HIDDEN[0].lower() + _HIDDEN[1:-1])
+    if memory.is_json:
+        texts = [{"at": each.at, "text": each.text, "by_model": each.by_model} for each in digests]
+        names = ("code", "at", "session", "turn", "text")
+        tell_json({"digests": texts, "events": [{name: getattr(each, name) for name in names} for each in events]})
+        return
     if not digests and not events:
         tell("Nothing was written down.")
         return
-    if not shows_content(memory.config):
-        raise Refused(_HIDDEN[0].lower() + _HIDDEN[1:-1])
     tell(*(f"{time.strftime(_SHAPES[span], time.gmtime(each.at))}  {plain(each.text)}" for each in digests))
     if events:
         told = (f"  {moment(each.at)}  {plain(each.session)}, turn {each.turn}: {plain(each.text)}" for each in events)
@@ -111,14 +118,21 @@ async def _undo(memory: Memory) -> None:
     memory.facts.put(job.scope, made.rows)
     await memory.written()
     await memory.jobs.undone(job.id, name)
-    tell(memory.table(made.rows) if made.rows else "Nothing of it was left; it counts as undone.")
+    if memory.is_json:
+        tell_json({"facts": [memory.card(job.scope, row) for row in made.rows]})
+    else:
+        tell(memory.table(made.rows) if made.rows else "Nothing of it was left; it counts as undone.")
 
 
-async def quote(memory: Memory, scope: str, fact: Fact) -> None:
-    """Tells the words that a derived fact rests on, and the jobs that read them."""
+async def quoted(memory: Memory, scope: str, fact: Fact) -> tuple[Quotation, ...]:
+    """Returns the words that a derived fact rests on, and the jobs that read them; none where contents are hidden."""
     if fact.source != "auto" or not shows_content(memory.config):
-        return
-    found = quotations(await done_lately(memory.jobs, scope), fact.id)
+        return ()
+    return quotations(await done_lately(memory.jobs, scope), fact.id)
+
+
+def tell_quoted(found: Sequence[Quotation]) -> None:
+    """Tells them."""
     if found:
         tell("", "The words that it rests on:")
     for each in found:

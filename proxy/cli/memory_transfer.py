@@ -15,7 +15,9 @@ from typing import Any
 
 import msgspec
 
-from proxy.cli.remembered import Command, Memory, Refused, tell
+from proxy import bounded
+from proxy.bounded import STANDARD
+from proxy.cli.remembered import Command, Memory, Refused, tell, tell_json
 from proxy.config import fingerprint
 from proxy.conversation.names import is_scope
 from proxy.memory import interchange
@@ -23,7 +25,6 @@ from proxy.memory.interchange import Malformed
 from proxy.memory.showing import count
 from proxy.types import Fact
 
-STANDARD = Path("-")  # standard input or output
 SCOPE, STORAGE = "scope", "storage"
 
 
@@ -104,17 +105,14 @@ async def _export(memory: Memory) -> None:
 
 async def _import(memory: Memory) -> None:
     file = memory.options.file
-    data = sys.stdin.buffer.read() if file == STANDARD else file.read_bytes()
     try:
+        data = bounded.contents(file)
         everybody = loaded(data)
         given = interchange.loaded(data) if everybody is None else ()
-    except Malformed as error:
+    except ValueError as error:
         raise Refused(f"{file}: {error}; nothing was imported") from None
     if everybody is None:
-        scope = await memory.scope()
-        if not scope:
-            raise Refused("nobody's facts are kept here yet: say whose these are, with --scope or --key", 2)
-        everybody = Everybody({scope: given})
+        everybody = Everybody({await memory.new_scope(): given})
     else:
         await _refuse_strangers(memory, everybody)
     new = changed = 0
@@ -128,6 +126,9 @@ async def _import(memory: Memory) -> None:
         changed += len(rows) - added
     total = sum(map(len, everybody.facts.values()))
     whose = f" in {_scopes(everybody.facts)}" if len(everybody.facts) > 1 else ""
+    if memory.is_json:
+        tell_json({"new": new, "changed": changed, "of": total, "scopes": len(everybody.facts)})
+        return
     tell(f"Imported: {count(new)} new, {changed} changed, of {total}{whose}.")
 
 

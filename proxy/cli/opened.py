@@ -57,7 +57,9 @@ async def opened(config: Config, *, anew: bool = False) -> AsyncIterator[Opened]
         raise StorageError(f"storage.kind is {kind}: nothing outlives the process")
     path = folder / DATABASE
     if not path.exists() and not anew:
-        raise StorageError(f"{folder}: no proxy has kept anything here")
+        raise StorageError(
+            f"{folder}: no proxy has kept anything here; where one keeps, its configuration says: name it with --config"
+        )
     database = SqliteDatabase(path, Tasks())
     try:
         yield Opened(database, SQLITE, str(path), lambda: tenant_secret(folder))

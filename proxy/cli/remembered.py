@@ -9,8 +9,10 @@ import asyncio
 import os
 import sys
 import time
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol
+
+import msgspec
 
 from proxy import config as configuration
 from proxy.cli.opened import Opened, opened
@@ -19,10 +21,10 @@ from proxy.conversation.names import end_user, is_scope
 from proxy.errors import Unauthorized
 from proxy.http.access import Authenticator
 from proxy.memory.ageing import decay
-from proxy.memory.showing import plain, table
+from proxy.memory.showing import card, plain, table
 from proxy.storage.base import StorageError
 from proxy.storage.stores.contents import ContentLimits
-from proxy.types import Fact, Scope
+from proxy.types import Fact, Json, Scope
 
 _YES = frozenset({"y", "yes", "s", "si", "sí"})
 
@@ -35,10 +37,16 @@ class Refused(Exception):
         self.status = status
 
 
+WHOSE = "say whose: --scope with one of these, --user with the name behind its slash, or --key with its API key:"
+
+
 def several(kept: Iterable[tuple[str, int]]) -> Refused:
-    """`kept`: the number of facts by scope."""
-    lines = [f"  {plain(scope)}  {facts}" for scope, facts in kept]
-    return Refused("\n".join(["name one of these with --scope, or its key with --key:", *lines]), 2)
+    """`kept`: the number of facts by scope, as people know it."""
+    return Refused("\n".join([WHOSE, *_counted(kept)]), 2)
+
+
+def _counted(kept: Iterable[tuple[str, int]]) -> list[str]:
+    return [f"  {plain(scope)}  {facts}" for scope, facts in kept]
 
 
 class Memory:
@@ -56,37 +64,116 @@ class Memory:
         self.wipes = stores.wipes(over)
         self.jobs = stores.jobs(over)
         self.desks = stores.desks(over)
+        self._aliases = stores.aliases(over)
 
     @property
     def is_named(self) -> bool:
-        """True if the options name a scope or a key."""
-        return self.options.scope is not None or self.options.key is not None
+        """True if the options name a scope, a key or an end user."""
+        return self.options.scope is not None or self.options.key is not None or bool(self.options.user)
 
-    async def scope(self) -> str:
-        """The scope that the options name, or the only one that has facts; "" if none has. Raises Refused if there are
-        several."""
-        if self.options.user and self.options.key is None:
-            raise Refused("--user goes with --key", 2)
-        if self.options.scope is not None:
-            if not is_scope(self.options.scope):
+    @property
+    def is_json(self) -> bool:
+        """True if programs read what is told."""
+        return bool(self.options.json)
+
+    async def scopes(self) -> list[str]:
+        """The scopes that the options name, or all that have facts. Raises Refused if nobody has the name that is
+        given."""
+        options = self.options
+        if options.scope is not None:
+            if options.user:
+                raise Refused("--scope names the end user already: leave --user out", 2)
+            if not is_scope(options.scope):
                 raise Refused("--scope is 32 hex digits, a slash, and the end user's name or nothing", 2)
-            return str(self.options.scope)
-        if self.options.key is not None:
+            return [str(options.scope)]
+        if options.key is not None:
             secret = await asyncio.to_thread(self.database.secret)
             gate = Authenticator(self.config, secret, await self.database.keys(self.config))
-            tenant = gate.tenant((("authorization", f"Bearer {self.options.key}"),))
-            return Scope(tenant, end_user(self.options.user) if self.options.user else "").id
-        scopes = await self.facts.scopes()
-        if len(scopes) > 1:
-            raise several([(scope, len(await self.facts.all(scope))) for scope in scopes])
-        return scopes[0] if scopes else ""
+            tenant = gate.tenant((("authorization", f"Bearer {options.key}"),))
+            return [Scope(tenant, end_user(options.user) if options.user else "").id]
+        known = list(await self.facts.scopes())
+        if not options.user:
+            return known
+        if not (found := [scope for scope in known if self._is_theirs(scope)]):
+            nothing = f"nothing is remembered of an end user {plain(options.user)}"
+            there_are = [f"{nothing}; facts are kept of:", *_counted(await self._kept(known))]
+            raise Refused("\n".join(there_are) if known else nothing)
+        return found
+
+    async def scope(self) -> str:
+        """The only one of these scopes; "" if there is none. Raises Refused if there are several."""
+        found = await self.scopes()
+        if len(found) > 1:
+            raise several(await self._kept(found))
+        return found[0] if found else ""
+
+    async def new_scope(self) -> str:
+        """The scope of what is written down or taken in, which may have no facts yet. Raises Refused where the options
+        do not make it clear."""
+        options, known = self.options, await self.facts.scopes()
+        if options.user and options.scope is None and options.key is None and not any(map(self._is_theirs, known)):
+            tenants = {scope.partition("/")[0] for scope in known}
+            if len(tenants) != 1:
+                raise Refused(f"nothing is remembered of {plain(options.user)} yet: say under which --key as well", 2)
+            return Scope(tenants.pop(), end_user(options.user)).id
+        if not (scope := await self.scope()):
+            raise Refused(
+                "nobody's facts are kept here yet: say whose, with --key (the API key of their client) or --scope",
+                2,
+            )
+        return scope
+
+    async def means(self, scope: str) -> bool:
+        """Tells whether the options name this scope, which may have no facts left."""
+        if self.options.scope is None and self.options.key is None:
+            return self._is_theirs(scope)
+        return scope in await self.scopes()
+
+    def _is_theirs(self, scope: str) -> bool:
+        return scope.partition("/")[2] == end_user(self.options.user)
+
+    async def _kept(self, scopes: Sequence[str]) -> list[tuple[str, int]]:
+        titles = await self.titles(scopes)
+        return [(titles[scope], len(await self.facts.all(scope))) for scope in scopes]
+
+    async def titles(self, scopes: Iterable[str]) -> Mapping[str, str]:
+        """Returns scopes as people know them: with an alias, or the name of a key that this proxy has given out."""
+        aliases = await self._aliases.all()
+        book = await self.database.keys(self.config) if self.config.auth.mode == "keys" else None
+        titles = {}
+        for scope in scopes:
+            key = book.named(scope) if book is not None else None
+            name = aliases.get(scope) or (f"key {key.name}" if key is not None else "")
+            titles[scope] = f"{scope} ({name})" if name else scope
+        return titles
+
+    def agreed(self, question: str) -> bool:
+        """Asks, unless --yes has said so; returns True for a yes. Raises Refused where a program could not answer."""
+        if self.options.yes:
+            return True
+        if self.is_json:
+            raise Refused("--json asks nothing: say --yes as well", 2)
+        return agreed(question)
 
     async def one(self, fact_id: str) -> tuple[str, Fact]:
         """The fact with this id and its scope, which need not be named. Raises Refused if there is none."""
         found = await self.facts.find(fact_id)
-        if found is None or (self.is_named and found[0] != await self.scope()):
+        if found is None or (self.is_named and found[0] not in await self.scopes()):
             raise Refused(f"there is no fact {plain(fact_id)}")
         return found
+
+    def card(self, scope: str, fact: Fact) -> dict[str, Json]:
+        """Returns a fact as the admin API tells it."""
+        return card(scope, fact, time.time(), decay(self.config.memory))
+
+    def tell_fact(self, scope: str, fact: Fact, ended: Iterable[Fact] = ()) -> None:
+        """Tells a fact that was written, and those that it took the place of."""
+        if self.is_json:
+            tell_json({"fact": self.card(scope, fact), "replaced": [self.card(scope, each) for each in ended]})
+            return
+        tell(self.table([fact]))
+        if ended := list(ended):
+            tell("", "It took the place of:", self.table(ended))
 
     def table(self, shown: Iterable[Fact]) -> str:
         """Renders facts as a table."""
@@ -115,9 +202,17 @@ def maker(commands: Any, config_option: Callable[[argparse.ArgumentParser], None
         made: argparse.ArgumentParser = commands.add_parser(name, help=text, description=text)
         config_option(made)
         whose = made.add_mutually_exclusive_group()
-        whose.add_argument("--scope", metavar="S", help="whose memory, as the list of scopes and the API name it")
+        whose.add_argument(
+            "--scope", metavar="S", help="whose memory, as `olvido memory list`, the page and the API name it"
+        )
         whose.add_argument("--key", metavar="sk-…", help="whose memory, by the API key that their client has")
-        made.add_argument("--user", metavar="NAME", default="", help="with --key: this end user's")
+        made.add_argument(
+            "--user",
+            metavar="NAME",
+            default="",
+            help="whose memory, by the end user's name; with --key: under that key",
+        )
+        made.add_argument("--json", action="store_true", help="JSON instead of text: an object, or one a line")
         made.set_defaults(run=lambda options: _run(options, work))
         return made
 
@@ -155,6 +250,11 @@ def agreed(question: str) -> bool:
 def tell(*lines: str) -> None:
     """Writes lines to standard output."""
     _write("".join(f"{line}\n" for line in lines))
+
+
+def tell_json(*values: object) -> None:
+    """Writes values to standard output, a line of JSON each."""
+    tell(*(msgspec.json.encode(value).decode() for value in values))
 
 
 def _write(text: str) -> None:

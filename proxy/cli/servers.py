@@ -2,9 +2,8 @@
 and no text has a password."""
 
 import asyncio
-import math
 import time
-from typing import Any, Literal
+from typing import Literal
 
 from proxy.config.shared import Shared
 
@@ -62,22 +61,15 @@ def postgres(url: str) -> Finding:
 def redis(shared: Shared) -> Finding:
     """Returns what a Redis is like: its version, eviction policy, clock, and whether it can be written."""
     try:
-        from proxy.storage.redis import checks, connection, errors  # noqa: PLC0415 (the client library is an extra)
+        from proxy.storage.redis import checks, errors, links  # noqa: PLC0415 (the client library is an extra)
     except ImportError:
         return "fail", "the client library is not installed: pip install 'olvido[cluster]'"
 
     async def ask() -> tuple[dict[str, str], float]:
-        link = connection.link_to(shared)
-        try:
-            async with asyncio.timeout(_SECONDS):
-                await link.connect()  # type: ignore[no-untyped-call]  # the library's
-                info = dict(checks.usable(checks.parsed(await _call(link, "INFO"))))
-                await _call(link, "SET", "olvido:doctor", "", "PX", 1)
-                before = time.time()
-                seconds, micros = await _call(link, "TIME")
-                return info, int(seconds) + int(micros) / 1e6 - (before + time.time()) / 2
-        finally:
-            await link.disconnect(nowait=True)
+        async with asyncio.timeout(_SECONDS), links.connected(shared) as link:
+            info = dict(checks.usable(checks.parsed(await links.call(link, "INFO"))))
+            await links.call(link, "SET", "olvido:doctor", "", "PX", 1)
+            return info, await links.clock_ahead(link, time.time)
 
     try:
         info, ahead = asyncio.run(ask())
@@ -89,11 +81,6 @@ def redis(shared: Shared) -> Finding:
     if warnings := checks.warnings(info, ahead):
         return "warn", f"{told}; {'; '.join(warnings.values())}"
     return "ok", f"{told}; it can be written, the clocks agree"
-
-
-async def _call(link: Any, *command: str | int) -> Any:
-    await link.send_command(*command, check_health=False)
-    return await link.read_response(timeout=math.inf, disconnect_on_error=False)
 
 
 def _skewed(ahead: float) -> str:

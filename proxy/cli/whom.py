@@ -50,6 +50,11 @@ def meant(options: argparse.Namespace, config: Config) -> tuple[Wanted, tuple[st
     return (lambda each: each.partition("/")[2] == user), ()
 
 
+def counted(scopes: int) -> str:
+    """Renders a number of scopes: "1 scope", "2 scopes"."""
+    return f"{scopes} scope" if scopes == 1 else f"{scopes} scopes"
+
+
 def unknown(options: argparse.Namespace, config: Config) -> list[str]:
     """Returns what helps where nothing is kept of an end user who was named: most often another name is meant."""
     if options.user is None:

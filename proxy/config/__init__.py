@@ -3,16 +3,19 @@
     source.py    bytes → plain values, lines, ${NAME}
     model.py     plain values → frozen models
     settings.py  types of settings with their checks: durations, secrets, URLs
+    providers.py providers that are known: addresses, dialects, names of models
     upstreams.py an upstream; prices of models, prefix caches
     reuse.py     reuse of answers
     storage.py   where things are kept, and for how long
     memory.py    memory: files, a model's help, tools
     observe.py   traces of requests, for other systems
     shared.py    the Redis that processes share, and the environment's variables for it
-    profiles.py  the numbers of context management, as a table
+    profiles.py  the numbers of context management; builtin_profiles.py: their values, as a table
+    texts.py     texts for a model, which files of a folder of the configuration replace
     session_state.py  fields of a conversation that are read from what its user says
     fingerprint.py   whether two processes mean the same configuration and storage
     mending.py   what is right in a file that has mistakes, so that all of them can be told at once
+    reading.py   which settings a rule reads
     rules.py     rules between settings
     cautions.py  settings that are right, and do less than they seem to
     problems.py  settings that are given wrong, in the file's own words

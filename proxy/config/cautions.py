@@ -2,10 +2,12 @@
 `olvido check-config`, `olvido doctor` and the log of a start tell them."""
 
 from collections.abc import Iterator
+from urllib.parse import urlsplit
 
 from proxy.config.model import Config
+from proxy.config.providers import OPTIONAL, provider_at
 from proxy.config.source import Problem, Where
-from proxy.config.upstreams import table
+from proxy.config.upstreams import has_list
 from proxy.types.keys import Limits
 
 APART = (
@@ -23,7 +25,8 @@ UNPRICED = (
 def cautions(config: Config) -> list[Problem]:
     """Returns what should be known of a configuration that is right, each with the place of the setting."""
     apart = [Problem(where, APART) for where in _rates_apart(config)]
-    return [*apart, *(Problem(where, UNPRICED) for where in _unpriced(config))]
+    unpriced = [Problem(where, UNPRICED) for where in _unpriced(config)]
+    return [*apart, *unpriced, *(Problem(where, text) for where, text in _elsewhere(config))]
 
 
 def counts_rates_apart(config: Config, limits: Limits) -> bool:
@@ -36,9 +39,26 @@ def _unpriced(config: Config) -> Iterator[Where]:
     if not has_dollars or config.limits.unpriced == "free":
         return
     for at, upstream in enumerate(config.upstreams):
-        has_list = any(upstream.dialect in row.dialects for row in table().prices)
-        if not (upstream.price or upstream.prices or has_list):
+        if not (upstream.price or upstream.prices or has_list(upstream)):
             yield "upstreams", at, "price"
+
+
+def _elsewhere(config: Config) -> Iterator[tuple[Where, str]]:
+    """Yields what the provider at a known address has otherwise: the path of its API, its dialect."""
+    for at, upstream in enumerate(config.upstreams):
+        if (known := provider_at(upstream.base_url)) is None:
+            continue
+        if not urlsplit(upstream.base_url).path.strip("/") and known.host not in OPTIONAL:
+            yield (
+                ("upstreams", at, "base_url"),
+                f"{known.name} has its API at {known.base_url}; here its path is missing",
+            )
+        if upstream.dialect == "generic" and known.dialect != "generic":
+            where = ("upstreams", at, "dialect")
+            yield (
+                where,
+                f"is generic; `{known.dialect}` has the rules and the prefix cache of {known.name}, who is asked here",
+            )
 
 
 def _limits(config: Config) -> list[tuple[Where, Limits]]:

@@ -5,16 +5,15 @@ What is wrong is left out, or made up where it is required. A rule whose finding
 """
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any
 
 from pydantic import ValidationError
 
 from proxy.config.model import Config
-from proxy.config.problems import schema_at
-from proxy.config.rules import violations
+from proxy.config.reading import Reads, watched
+from proxy.config.rules import RULES
 from proxy.config.settings import key_hash
 from proxy.config.source import Problem, Where
 
@@ -25,8 +24,6 @@ _MADE_UP: Mapping[str, str] = {
     "model": "unnamed-{}",
     "key": key_hash("unnamed-{}"),
 }
-# Findings about names, which say nothing once a thing of that name may have been left out.
-_NAMES = {"no upstream is named": ("upstreams", 2), "no profile is named": ("profiles", 2)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +57,17 @@ def mended(tree: Mapping[str, Any]) -> Mended:
 
 
 def broken_rules(found: Mended) -> list[Problem]:
-    """Returns the rules that the rest breaks by itself."""
-    if found.config is None:
-        return []
-    return [each for each in violations(found.config) if not _may_follow(each, found.gone)]
+    """Returns the rules that the rest breaks by itself: what they tell rests on no setting that was left out."""
+    return [] if found.config is None else list(_broken(found.config, found.gone))
+
+
+def _broken(config: Config, gone: Collection[Where]) -> Iterator[Problem]:
+    for rule in RULES:
+        reads = Reads()
+        for where, text in rule(watched(config, reads)):
+            may_follow = any(each[: len(where)] == where or where[: len(each)] == each for each in gone)
+            if not may_follow and not any(map(reads.rest_on, gone)):
+                yield Problem(where, text)
 
 
 def _without(tree: Any, error: Mapping[str, Any]) -> Where | None:
@@ -93,27 +97,3 @@ def _at(tree: Any, where: Where) -> Any:
     for part in where:
         tree = tree[part]
     return tree
-
-
-def _concerns(left_out: Where, section: Where, where: Where) -> bool:
-    if section[: len(left_out)] == left_out:
-        return True
-    if left_out[: len(section)] != section:
-        return False
-    # An unknown key is nothing but itself, unless it was meant to be this one.
-    return schema_at(left_out) is not None or bool(
-        get_close_matches(str(left_out[len(section)]).lower(), [str(where[-1])])
-    )
-
-
-def _may_follow(problem: Problem, gone: frozenset[Where]) -> bool:
-    """Returns True if a rule might not be broken had nothing been left out: it is about the same section."""
-    where = problem.where
-    section = where[:-1] or where[:1]
-    if any(_concerns(each, section, where) for each in gone):
-        return True
-    named = next((value for text, value in _NAMES.items() if problem.text.startswith(text)), None)
-    if named is None:
-        return False
-    top, depth = named
-    return any(each[0] == top and (len(each) <= depth or each[depth] == "name") for each in gone)

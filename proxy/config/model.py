@@ -10,9 +10,10 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
+from proxy.config.builtin_profiles import with_overrides
 from proxy.config.memory import Memory
 from proxy.config.observe import Observe
-from proxy.config.profiles import Profile, with_overrides
+from proxy.config.profiles import Profile
 from proxy.config.reuse import Responses, Reuse
 from proxy.config.session_state import SessionState
 from proxy.config.settings import (

@@ -31,9 +31,16 @@ class Tracing(Section):
     )
     sample: float = setting(
         0.1,
-        "Share of the requests that are traced. One with a `traceparent` is traced if that says so.",
+        "Share of the requests that are traced. One with a `traceparent` is traced if that says so, up to "
+        "`callers_per_minute`.",
         ge=0,
         le=1,
+    )
+    callers_per_minute: int = setting(
+        60,
+        "Requests a minute, of each process, that are traced because their callers say so (`traceparent`). Of "
+        "those above it `sample` is traced, for anybody can say so. A caller's no is always followed.",
+        ge=0,
     )
     headers: Mapping[HeaderName, HeaderValue] = setting(
         {}, "Headers of what is sent there, as a key of the collector's: its value as ${NAME} from the environment."

@@ -13,7 +13,7 @@ from proxy.config.upstreams import Upstream, is_priced
 
 def violations(config: Config) -> list[Problem]:
     """Returns a problem for every rule that `config` breaks."""
-    return [Problem(where, text) for rule in _RULES for where, text in rule(config)]
+    return [Problem(where, text) for rule in RULES for where, text in rule(config)]
 
 
 _Found = Iterator[tuple[Where, str]]
@@ -141,7 +141,7 @@ def _a_database_has_a_url(config: Config) -> _Found:
 
 def _a_database_has_a_driver(config: Config) -> _Found:
     if config.storage.kind == "postgres" and find_spec("psycopg") is None:
-        yield ("storage", "kind"), f"is postgres, which {_needs('cluster')}"
+        yield ("storage", "kind"), f"is postgres, which {needs('cluster')}"
 
 
 def _embedding_key_has_a_use(config: Config) -> _Found:
@@ -222,15 +222,16 @@ def _what_is_shared_has_a_place(config: Config) -> _Found:
             if key in shared.model_fields_set:
                 yield ("shared", key), "is said by `shared.url` already: set one of them"
     if find_spec("redis") is None or find_spec("hiredis") is None:
-        yield ("shared",), _needs("cluster")
+        yield ("shared",), needs("cluster")
 
 
 def _traces_can_be_sent(config: Config) -> _Found:
     if config.observe.tracing is not None and not _has_otel():
-        yield ("observe", "tracing"), _needs("otel")
+        yield ("observe", "tracing"), needs("otel")
 
 
-def _needs(extra: str) -> str:
+def needs(extra: str) -> str:
+    """Returns what is told where a package is missing that an extra brings."""
     return f"needs the extra olvido[{extra}]: pip install 'olvido[{extra}]', in a checkout pip install -e '.[{extra}]'"
 
 
@@ -241,7 +242,7 @@ def _has_otel() -> bool:
         return False
 
 
-_RULES: tuple[Callable[[Config], _Found], ...] = (
+RULES: tuple[Callable[[Config], _Found], ...] = (
     _names_are_unique,
     _fallbacks_lead_somewhere,
     _own_keys_stay_here,

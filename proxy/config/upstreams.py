@@ -10,6 +10,7 @@ from typing import Any, Generic, Literal, TypeVar
 import yaml
 from pydantic import Field
 
+from proxy.config.providers import dialect_at
 from proxy.config.settings import BaseUrl, Dollars, Glob, Name, Period, Seconds, Secret, Section, setting
 from proxy.types import ApiName, PrefixCache, Price
 
@@ -118,7 +119,7 @@ def is_priced(upstream: Upstream, model: str) -> bool:
     """Returns True if the price of `model` at `upstream` is known, zeros included."""
     names = (model, upstream.aliases.get(model, model))
     is_named = any(fnmatchcase(name, pattern) for name in names for pattern in upstream.prices)
-    return upstream.price is not None or is_named or listed(upstream.dialect, names) is not None
+    return upstream.price is not None or is_named or _list_price(upstream, names) is not None
 
 
 def named_models(upstream: Upstream) -> tuple[str, ...]:
@@ -135,7 +136,21 @@ def price_for(upstream: Upstream, model: str) -> Price:
     if setting is None:
         matching = (price for each, price in upstream.prices.items() if any(fnmatchcase(name, each) for name in names))
         setting = next(matching, upstream.price)
-    return (listed(upstream.dialect, names) or Price()) if setting is None else _price(setting, names)
+    return (_list_price(upstream, names) or Price()) if setting is None else _price(setting, names)
+
+
+def has_list(upstream: Upstream) -> bool:
+    """Returns True if the provider of an upstream has list prices."""
+    return any(_provider(upstream) in row.dialects for row in table().prices)
+
+
+def _list_price(upstream: Upstream, names: tuple[str, ...]) -> Price | None:
+    """The dialect says whose prices hold; of a generic one the address."""
+    return listed(_provider(upstream), names)
+
+
+def _provider(upstream: Upstream) -> str:
+    return dialect_at(upstream.base_url) if upstream.dialect == "generic" else upstream.dialect
 
 
 def _price(setting: PriceSetting, names: tuple[str, ...]) -> Price:

@@ -330,9 +330,12 @@ class TokenBudget:
         if state is not None:
             baseline = state.baseline + alone.least(self.original, state.original)
             return CostSoFar(baseline, state.spent)
-        asked = self._asked_before
-        past = sum(alone.least(tokens, before) for before, tokens in pairwise([0, *asked]))
-        return CostSoFar(past + alone.least(self.original, asked[-1] if asked else 0), past)
+        return CostSoFar(self._past + alone.least(self.original, self.passed_before()), self._past)
+
+    @cached_property
+    def _past(self) -> float:
+        """The cost of the earlier requests of a conversation without a state."""
+        return sum([self.context.alone.least(now, before) for before, now in pairwise([0, *self._asked_before])])
 
     def start(self, draft: Draft) -> int:
         """Returns the index of the first message that is sent after the preamble."""

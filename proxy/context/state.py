@@ -18,10 +18,11 @@ from proxy.config.session_state import SessionState, StateField
 from proxy.context.field_values import UNITS, Clause, FieldReading, found_in, name_at
 from proxy.context.values import NUMBER, TABLES, Found, Value, number
 from proxy.language.phrases import expression
+from proxy.memory.analysis import KIN
 from proxy.memory.commands import is_command
 from proxy.memory.own_words import own_words
 from proxy.memory.shapes import Voice
-from proxy.memory.signals import KIN, folded
+from proxy.memory.signals import folded
 from proxy.types import Language
 
 LONGEST_ANSWER = 6  # words of a bare answer to a field's question

@@ -7,6 +7,6 @@ progress.py   the state that the last request left, brought up to this one; that
 turns.py      turns, as ranges of messages, and as memory archives them
 blocks.py     our own blocks in a prompt: rendered, recognised, removed
 whole_commands.py  messages that are nothing but a command (/clear, …), and what remains of a conversation without them
-lists.py      the lists that an answer gives, and their items
+lists.py      the lists that an answer gives, and their items; list_forms.py: where each form of a list begins and ends
 topics.py     changes of topic, and the domain (part of life) of a message
 """

@@ -8,12 +8,12 @@ from typing import Literal
 
 from proxy.curation.carrying import Source, mentions
 from proxy.language.words import terms
+from proxy.memory.analysis import analyse
 from proxy.memory.commands import mark
 from proxy.memory.ending import ended_by
 from proxy.memory.extract import extract
 from proxy.memory.likeness import ComparedValues
 from proxy.memory.own_words import own_words
-from proxy.memory.signals import analyse
 from proxy.memory.support import supports
 from proxy.protocol.message import unpacked
 from proxy.types import ArchivedTurn, Fact, Utterance

@@ -16,10 +16,10 @@ from proxy.curation.carrying import Carried, Changes, base_key, cut, is_a_person
 from proxy.curation.evidence import Evidence, RefusedError, evidence, stated, tells_end
 from proxy.curation.retracting import OrdersSince, is_retracted
 from proxy.language.words import terms
+from proxy.memory.analysis import analyse
 from proxy.memory.commands import mark
 from proxy.memory.credentials import has_credential
 from proxy.memory.facts import fact_of, sayable
-from proxy.memory.signals import analyse
 from proxy.types import SELF_CORRECTION, ArchivedTurn, Fact, Statement
 from proxy.types.curation import Job, OutcomeLine
 

@@ -12,10 +12,11 @@ files of talk/, a record a turn, apart by a blank line; a line without a sign (`
 """
 
 import asyncio
+import signal
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from functools import cache, lru_cache
 from itertools import count
@@ -99,12 +100,25 @@ def run(port: int, *, stay: bool, short: bool = False, api: ApiName = "chat") ->
     interrupted. `api`: in which the proxy is asked; its upstream has chat completions alone."""
     turns = CONVERSATION if short else talk()
     with (
+        _ended_as_by_hand(),
         tempfile.TemporaryDirectory(prefix="olvido-demo-") as folder,
         asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner,
         suppress(KeyboardInterrupt),
     ):
         return runner.run(_show(turns, port, Path(folder), stay=stay, api=api))
     return 0
+
+
+@contextmanager
+def _ended_as_by_hand() -> Iterator[None]:
+    """Takes the end of a terminal or of a service for Ctrl-C, so that nothing is left behind."""
+    ends = (signal.SIGTERM, signal.SIGHUP)
+    before = [signal.signal(each, lambda *_: signal.raise_signal(signal.SIGINT)) for each in ends]
+    try:
+        yield
+    finally:
+        for each, handler in zip(ends, before, strict=True):
+            signal.signal(each, handler)
 
 
 async def _show(turns: Sequence[Ask], port: int, folder: Path, *, stay: bool, api: ApiName) -> int:
@@ -147,7 +161,8 @@ async def _show(turns: Sequence[Ask], port: int, folder: Path, *, stay: bool, ap
                 besides = await edited(client, MODEL, config.memory.files.path if config.memory.files else folder)
             print(besides, flush=True)
         if stay:
-            print(invitation(proxy_url, folder / "memory"), flush=True)
+            file = await asyncio.to_thread(write_configuration, config, folder, front.getsockname()[1])
+            print(invitation(proxy_url, file), flush=True)
         else:
             for server, _ in servers:
                 server.should_exit = True
@@ -161,6 +176,22 @@ def _config(folder: Path, port: int, upstream_url: str) -> Config:
     sections = {"server": {"port": port, "drain": 2}, "storage": {"path": folder / "storage"}}
     memory = {"model": model, "files": {"path": folder / "memory"}}
     return Config.model_validate({**sections, "memory": memory, "upstreams": [helper, upstream]})
+
+
+def write_configuration(config: Config, folder: Path, port: int) -> Path:
+    """Writes what commands have to know of the demonstration to find its data; returns the file. It has no model of
+    memory's: the key of that would be a secret in a file."""
+    files = config.memory.files
+    upstream = next(each for each in config.upstreams if each.name == "demo")
+    settings = {
+        "server": {"port": port},
+        "storage": {"path": str(config.storage.path)},
+        "memory": {"files": {"path": str(files.path)}} if files is not None else {},
+        "upstreams": [{"name": "demo", "base_url": upstream.base_url, "dialect": "kimi", "price": asdict(PRICE)}],
+    }
+    path = folder / "olvido.yaml"
+    path.write_text(yaml.safe_dump(settings, sort_keys=False), encoding="utf-8")
+    return path
 
 
 async def play(
@@ -240,8 +271,9 @@ async def _ask(
     return message
 
 
-def invitation(proxy_url: str, folder: Path) -> str:
-    """Returns what is printed at the end, of a proxy that goes on running. `folder`: of memory as files."""
+def invitation(proxy_url: str, file: Path) -> str:
+    """Returns what is printed at the end, of a proxy that goes on running. `file`: its configuration, in the folder
+    that its memory as files is in, too."""
     page = proxy_url.removesuffix("/v1")
     return f"""
 The proxy is running. What happened, request by request:
@@ -260,6 +292,10 @@ or:
            "messages": [{{"role": "user", "content": "{INVITED}"}}]}}'
 
 Ask twice, and the second answer comes from memory (x-olvido-source: exact).
-Files of memory, to be edited: {folder}
+Files of memory, to be edited: {file.parent / "memory"}
+Commands see all of it (`olvido memory list`, `olvido keys list`, …) with:
+
+    export OLVIDO_CONFIG={file}
+
 Metrics: {page}/metrics
 Ctrl-C stops it, and all of it is gone."""

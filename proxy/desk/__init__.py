@@ -15,6 +15,7 @@ tools.py       their calls, read: typed orders
 memory_tool.py Anthropic's memory tool in their place: its commands, read, and what they do to a text
 sentences.py   their answers to the model
 wishes.py      prunes and summaries, checked: marks
+marking.py     marks as changes of a view: which messages leave, which are replaced
 protecting.py  messages that stay whatever the model wishes
 trust.py       quotations of handed-over text
 merging.py     the three-way merge of a text that model and person edit

@@ -19,7 +19,9 @@ looking.py      a look at folders: whose they are, the last syncs of a file
 remembering.py  what happens to the memory of people, carried into their folders
   folder_work.py  one piece of work after the other, in a thread
   journal.py      the daily log: what was decided, stated, asked to be remembered, and forgotten; what a model noted
-  snapshots.py    the last messages of a conversation that has ended
+  snapshots.py    the last messages of a conversation that has ended, as a file
+  slugs.py        its name: the words that tell most of it
+  snapshot_files.py  these files in a folder: written, renamed
   last_turns.py   what a snapshot is made of
   scrubbing.py    forgetting, in every file of a folder
   recalling.py    turns to recall that only files have

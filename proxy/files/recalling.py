@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from hashlib import blake2b
 
-from proxy.files import journal, snapshots
+from proxy.files import journal, snapshot_files, snapshots
 from proxy.files.document import parse
 from proxy.files.lines import LINK_BYTES, one_line, parted
 from proxy.files.scrubbing import Gone
@@ -29,7 +29,7 @@ _CLOCK = re.compile(r"([01]\d|2[0-3]):([0-5]\d)\b[ \t]*")
 def names(every: list[str], now: float) -> list[str]:
     """Returns those of a folder's files that are recalled, the most telling first: logs, then the newest snapshots."""
     logs = [journal.file_of(now - day * _DAY) for day in range(DAYS)]
-    held = sorted((name for name in every if name.startswith(snapshots.FOLDER)), reverse=True)
+    held = sorted((name for name in every if name.startswith(snapshot_files.FOLDER)), reverse=True)
     return [*(name for name in logs if name in every), *held]
 
 
@@ -40,7 +40,7 @@ def remembered(files: Mapping[str, str], scope: str, has: Has, now: float) -> tu
     seen: set[bytes] = set()
     most = MOST_MESSAGES
     for name in names(list(files), now):
-        of_file = _snapshot if name.startswith(snapshots.FOLDER) else _log
+        of_file = _snapshot if name.startswith(snapshot_files.FOLDER) else _log
         for turn in of_file(files[name], scope, name, has):
             said = tuple(each for each in turn.utterances if each.link not in seen)
             seen.update(each.link for each in said)
@@ -76,7 +76,7 @@ def gone(files: Mapping[str, str], was_forgotten: Has) -> Gone:
 
 
 def _said_in(name: str, text: str) -> Iterator[tuple[bytes | None, str]]:
-    if name.startswith(snapshots.FOLDER):
+    if name.startswith(snapshot_files.FOLDER):
         return ((each.link, each.text) for each in snapshots.parsed(text).said if each.text)
     if _OF_FACTS.search(name):
         return ((None, bullet.text) for bullet in parse(text).bullets)

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from time import time
 
-from proxy.files import journal, recalling, scrubbing, snapshots
+from proxy.files import journal, recalling, scrubbing, slugs, snapshot_files, snapshots
 from proxy.files.aside import ASIDE
 from proxy.files.folder import Folder
 from proxy.files.folder_work import DEADLINE, PAUSES, FolderWork
@@ -81,7 +81,7 @@ class Remembering:
     def learnt(self, scope: str, facts: Sequence[Fact], before: Mapping[str, Fact], at: float) -> None:
         """Adds lines to the daily log."""
         if told := journal.events(Learnt(tuple(facts), before, at)):
-            self.work.put(scope, lambda folder: _locked(folder, lambda: journal.write(folder, told)))
+            self.work.put(scope, lambda folder: locked(folder, lambda: journal.write(folder, told)))
 
     def forgotten(self, scope: str, ids: Collection[str], links: Collection[bytes], values: Collection[str]) -> None:
         """Takes the words out of every file, and adds a line to the daily log that has none."""
@@ -130,7 +130,7 @@ class Remembering:
         if self._clock() - at <= NAMED:
             snapshot = replace(snapshot, called=called)
         if snapshot.said:
-            _locked(folder, lambda: snapshots.write(folder, snapshot))
+            locked(folder, lambda: snapshot_files.write(folder, snapshot))
 
     def _remember(self, scope: str, new: _Past) -> None:
         recent = [each for each in self._past.get(scope, ()) if new.at - each.at <= RECENT]
@@ -145,7 +145,7 @@ class Remembering:
         def tell(folder: Folder) -> None:
             past = self._past.get(scope, ())
             if left := [each for each in told if not any(gone.has(each) for gone in past)]:
-                _locked(folder, lambda: journal.write(folder, left))
+                locked(folder, lambda: journal.write(folder, left))
 
         if told := journal.noted(events):
             self.work.put(scope, tell)
@@ -157,18 +157,18 @@ class Remembering:
         def tell(folder: Folder, event: journal.Event) -> None:
             past = self._past.get(scope, ())
             if not _is_late(past, at) and not any(each.gone.is_in(event.words) for each in past):
-                _locked(folder, lambda: journal.retell(folder, event))
+                locked(folder, lambda: journal.retell(folder, event))
 
         if (event := journal.of_digest(digest)) is not None:
             self.work.put(scope, partial(tell, event=event))
 
     def named(self, scope: str, session: str, slug: str) -> None:
         """Gives the snapshot of a session the name that a model has found, be it that it is there, or comes soon."""
-        called, mark, at = snapshots.name_of(slug), snapshots.mark_of(session), self._clock()
+        called, mark, at = slugs.name_of(slug), snapshots.mark_of(session), self._clock()
 
         def rename(folder: Folder) -> None:
             if folder.names() and not _is_late(self._past.get(scope, ()), at):
-                _locked(folder, lambda: snapshots.rename(folder, mark, called))
+                locked(folder, lambda: snapshot_files.rename(folder, mark, called))
 
         if called and base_of(scope) == scope and not _is_late(self._past.get(scope, ()), at):
             self._called.put((scope, mark), (called, at))
@@ -216,7 +216,8 @@ def _is_late(past: Sequence[_Past], at: float) -> bool:
     return any(at - each.at <= LATE for each in past)
 
 
-def _locked(folder: Folder, work: Callable[[], object]) -> None:
+def locked(folder: Folder, work: Callable[[], object]) -> None:
+    """Runs work on a folder, which nobody else writes meanwhile. Raises Unusable."""
     with folder.locked():
         work()
 

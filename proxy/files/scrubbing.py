@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Protocol
 
-from proxy.files import snapshots
+from proxy.files import snapshot_files, snapshots
 from proxy.files.document import parse
 from proxy.files.journal import LABELS, days_of, file_of
 from proxy.files.layout import MEMORY, has_document
@@ -27,7 +27,7 @@ _LOG = re.compile(r"(\d{4}-\d\d-\d\d)\.md$")  # ends the name of a log, also of 
 _SPANISH = tuple(label for _, label in LABELS.values())
 
 
-class ScrubbedTexts(snapshots.Snapshots, Protocol):
+class ScrubbedTexts(snapshot_files.Snapshots, Protocol):
     """The same, with the names of all files that have words."""
 
     def every(self) -> list[str]:
@@ -86,8 +86,8 @@ def scrub(files: ScrubbedTexts, gone: Gone) -> None:
         for name in files.every():
             try:
                 replaced(files, name, partial(_left, name=name, gone=each), keeps=never)
-                if name.startswith(snapshots.FOLDER):
-                    snapshots.retitle(files, name)
+                if name.startswith(snapshot_files.FOLDER):
+                    snapshot_files.retitle(files, name)
             except Exception as error:  # noqa: BLE001 (the words are in other files too)
                 ailing.append(error)
     if ailing:

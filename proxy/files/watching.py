@@ -50,6 +50,7 @@ class Watcher:
     tasks: Tasks
     scan: float  # seconds between two
     is_watching: bool = True
+    again: float = TRIED_AGAIN  # seconds
     on_synced: Callable[[Synced], object] = lambda _synced: None
     on_scanned: Callable[[list[str]], object] = lambda _scopes: (
         None
@@ -171,8 +172,12 @@ class Watcher:
 
     def _saved(self, path: str) -> None:
         parts = Path(os.path.relpath(path, self.syncs.root)).parts
-        is_folder = len(parts) == 2
-        if is_folder or (len(parts) == 3 and is_synced(parts[2])):
+        if len(parts) == 1:  # whose folders were there, or were written to, before it was watched is not told
+            inside = f"{parts[0]}/"
+            for folder, person in self._by_folder.items():
+                if folder.startswith(inside):
+                    self._later(person, 0.0)
+        elif len(parts) == 2 or (len(parts) == 3 and is_synced(parts[2])):
             scope = self._by_folder.get("/".join(parts[:2]))
             if scope is not None:
                 self._later(scope, 0.0)
@@ -205,7 +210,7 @@ class Watcher:
             synced = await self.sync(scope)
         except (StorageError, TimeoutError, OSError) as error:
             self._failed("sync files", error)
-            self._due.setdefault(scope, loop.time() + TRIED_AGAIN)
+            self._due.setdefault(scope, loop.time() + self.again)
             return
         if synced.is_unsettled:
             self._due.setdefault(scope, loop.time() + SETTLED)

@@ -1,6 +1,10 @@
-"""A client's connection: uvicorn's HTTP protocol with a bound and a deadline for the head of a request, errors in
-OpenAI's shape for input that never becomes a request, and one system call for what is written in one turn of the event
-loop."""
+"""A client's connection: uvicorn's HTTP protocol with a bound and a deadline for the head of a request, no trailers,
+errors in OpenAI's shape for input that never becomes a request, and one system call for what is written in one turn of
+the event loop.
+
+uvicorn takes the fields behind a body (trailers) for headers of the request, without a bound. A proxy in front that
+sets a header, or takes one away, does not look there: a key, a Host or an end user from there would be taken for its
+word (RFC 9110 §6.5.1 forbids it). Here they are bounded as a head is, and dropped."""
 
 import asyncio
 import re
@@ -69,6 +73,7 @@ class Guarded(HttpToolsProtocol):
     on_stopping: Callable[[], None] | None = None
 
     _head_bytes = 0
+    _beside_body = 0  # bytes that have come within a body since the last of it: trailers, extensions of chunks
     _in_head = True
     _in_body = False
     _shared = False  # the chunk being read holds more than a head
@@ -109,9 +114,13 @@ class Guarded(HttpToolsProtocol):
             self.transport.close()
 
     def data_received(self, data: bytes) -> None:
-        """Parses the bytes, and refuses a head that exceeds its bound."""
+        """Parses the bytes, and refuses a head that exceeds its bound, or as much within a body that is none of it."""
         self._shared = self._in_body
+        if self._in_body:
+            self._beside_body += len(data)
         super().data_received(data)
+        if self._beside_body > self.max_head_bytes and self._in_body and not self.transport.is_closing():
+            self._refuse(self._too_large())
         # Count only chunks that are all head: the one in which it ends may hold the body's beginning, and the one in
         # which it begins the end of the body before.
         if self._in_head and not self.transport.is_closing():
@@ -143,16 +152,23 @@ class Guarded(HttpToolsProtocol):
         if sum(len(name) + len(value) + 4 for name, value in self.headers) + len(self.url) > self.max_head_bytes:
             self._refusal = self._too_large()
             raise ValueError("head too large")  # stops the parser, which then calls send_400_response
-        self._in_body = True
         if (named := authority_of(self.url)) is not None:
             self.headers.append((b"host", named))  # besides the header, so that checks see both
-        super().on_headers_complete()
+        super().on_headers_complete()  # raises for a target without a path, of which there is no cycle then
+        self._in_body = True
+        self.headers = []  # what comes from now on is no header: see above
         if self._is_last:
             self.cycle.keep_alive = False
+
+    def on_body(self, body: bytes) -> None:
+        """Passes a part of the body on."""
+        self._beside_body = 0
+        super().on_body(body)
 
     def on_message_complete(self) -> None:
         """Notes that the body is complete."""
         self._in_body = False
+        self._beside_body = 0
         super().on_message_complete()
 
     def send_400_response(self, msg: str) -> None:
@@ -160,7 +176,9 @@ class Guarded(HttpToolsProtocol):
         self._refuse(self._refusal or BadRequest(msg))
 
     def _too_large(self) -> HeaderTooLarge:
-        return HeaderTooLarge(f"The request's head is larger than {self.max_head_bytes // 1024} KiB.")
+        return HeaderTooLarge(
+            f"The request's head, or what stands behind its body, is larger than {self.max_head_bytes // 1024} KiB."
+        )
 
     def _expect_head(self) -> None:
         self._in_head = True
@@ -187,7 +205,7 @@ class Guarded(HttpToolsProtocol):
             cycle.keep_alive = False
             return
         if not self.transport.is_closing():
-            if not (answering and cycle.response_started):
+            if not (self._in_body and cycle.response_started):  # its answer has been told
                 self.transport.write(_response(error))
             self.transport.close()
 

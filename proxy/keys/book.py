@@ -64,6 +64,13 @@ class KeyBook:
         own = self._configured.get(key_hash(key))
         return own or (self._by_hash.get(hash_of(key, self._secret)) if self._by_hash else None)
 
+    def whose(self, key: str) -> str | None:
+        """Returns the tenant of a key that a client sends alone; None if it is none that this proxy accepts."""
+        if not self.checks:
+            return tenant_of("key", key, self._secret)
+        found = self.find(key)
+        return None if found is None else self.tenant(found)
+
     def by_id(self, key_id: str) -> ApiKey | None:
         """Returns the key of this id, if it holds."""
         return next((key for key in self.all() if key.id == key_id and key.is_active), None)

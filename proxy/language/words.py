@@ -85,7 +85,7 @@ def is_form_of(word: str, verb: str, regular: re.Pattern[str], infinitive: re.Pa
 
 @lru_cache(1)
 def _dictionary() -> Any:
-    import simplemma  # noqa: PLC0415  # 0.2 s that a process without intent reuse need not spend
+    import simplemma  # noqa: PLC0415 (0.2 s that a process without intent reuse need not spend)
 
     return simplemma
 

@@ -10,24 +10,30 @@ Storage and background work:
     shelving.py       the memory of a large scope as bytes, for processes that have not served it yet
     beside.py         turns that are not in the archive, but in files
     watching.py       observers of what happens to a memory; the source of what is in files
-    learn.py          after an answer: its turns, the facts in them, the next request's state; commands carried out
+    learn.py          after an answer: its turns, the facts in them, the next request's state
+    obedience.py      commands to forget, carried out until storage has done so
     owed.py           the turns of a scope that have no vectors yet
     vectors.py        the vectors of turns and facts, made when a plan depends on them
     warming.py        what the first question would wait for, loaded at the start
 
 Facts, from a user message to a prompt:
 
-    own_words.py      the author's own words in a message, by what introduces other text
+    own_words.py      the author's own words in a message
+    other_speakers.py  spans that somebody else says, by what introduces them
     shapes.py         marks of handed-over text; voice.py: models that tell whose words a piece is
     tokens.py         words, numbers and marks of a text, and the features of what stands in a row
     clauses.py        clauses of a passage, and the model of where one begins
     predictions.py    the models of which clauses state a fact, about what, and which facts a question needs
-    reading.py        one clause: is it kept
+    reading.py        one clause: is it kept; no_statement.py: forms by which it states nothing
+    passages.py       the clauses of a passage, or of an order to remember, each read
+    neighbours.py     clauses judged by what stands beside them
+    joining.py        clauses joined, one fact each; statements.py: the statement that they make
     reminiscing.py    memories of former times, which are no facts
     remember_orders.py  orders to remember, and what they have kept; remember_contents.py: a fact, a rule, or nothing
     credentials.py    passwords, keys and numbers of cards, which are never kept
-    extract.py        from a message to statements, one per fact
-    signals.py        patterns of phrases that signal facts, and the analysis of a statement: holder, topic, values
+    extract.py        from a message to statements, with all of these
+    signals.py        patterns of phrases that signal facts
+    analysis.py       a statement by its words: holder, topic, values
     ending.py         models of whether a newer statement ends an older one, or one in between by a return
     ending_features.py  what they go by; trees.py: how their trees are read
     superseding.py    the rules for that
@@ -49,8 +55,9 @@ What two statements say, and what a quotation states:
 
     claims.py         a statement as it is compared: whose it is, what it denies, its tense, its terms
     claim_terms.py    its words without fillers, and the terms that are left; claim_numbers.py: its numbers as figures
-    claim_words.py    roots of words, and the notions that several words and phrases stand for
-    same_fact.py      whether two statements are one fact in other words
+    claim_words.py    the notions that several words and phrases stand for; roots.py: roots of words
+    same_fact.py      whether two statements are one fact in other words; agreeing.py: two words that say the same;
+                      claim_order.py: the same words in an order that says something else
     support.py        whether the user's own words, quoted from a message, state a value: support_mood.py: how they are
                       meant; support_holder.py: whom they are about; support_content.py: what they say, and when;
                       support_quoted.py: a quotation beside a value; support_marks.py: the words that tell
@@ -64,8 +71,9 @@ Commands to forget:
 Recall:
 
     cues.py           features of the wording of a message
-    view.py           passages of messages, and the part of the index that one request may see
-    turn_index.py     the search index of a scope
+    spans.py          messages split into passages
+    turn_index.py     the search index of a scope; columns.py: the growing tables that it is made of
+    view.py           the part of it that one request may see; paths.py: how that is found, and cached
     packing.py        its messages, packed: in memory, and as bytes
     postings.py       its posting lists, the same
     passage_vectors.py  its vectors, the same

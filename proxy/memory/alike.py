@@ -16,10 +16,11 @@ import numpy as np
 import numpy.typing as npt
 
 from proxy.language.words import terms
+from proxy.memory.agreeing import sounding
 from proxy.memory.claim_terms import Term
 from proxy.memory.claims import Claim, claim
 from proxy.memory.facts import is_one_fact, sayable
-from proxy.memory.same_fact import counts, is_article, sounding, states_something, tenses_agree, words_of
+from proxy.memory.same_fact import counts, is_article, states_something, tenses_agree, words_of
 from proxy.types import SELF_CORRECTION, Fact
 from proxy.types.memory import Language
 
@@ -146,7 +147,7 @@ def _may_be_left_over(term: Term) -> bool:
 
 
 def _keys(term: Term, side: Literal["wanted", "offered"]) -> Iterator[str]:
-    """Yields what two terms that agree (`same_fact.agreeing`) share: a key that one wants and the other offers."""
+    """Yields what two terms that agree (`agreeing`) share: a key that one wants and the other offers."""
     said = term.said
     yield from (f"said {said}", f"root {term.root}")
     if term.kind == "number":

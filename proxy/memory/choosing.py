@@ -17,10 +17,10 @@ from proxy.language.phrases import expression
 from proxy.language.tables import union
 from proxy.language.words import plain, terms
 from proxy.memory.ageing import status
+from proxy.memory.analysis import analyse, terms_of
 from proxy.memory.cues import asks_for, asks_for_answers, cues, last_question
 from proxy.memory.current import Current, Table
 from proxy.memory.predictions import KINDS, Needs
-from proxy.memory.signals import analyse, terms_of
 from proxy.types.memory import Fact, Language
 
 _COVERED = 0.8  # share of a fact's terms that a text must have to contain the fact

@@ -13,7 +13,8 @@ from typing import Literal
 
 from proxy.language.words import fold
 from proxy.memory.claim_numbers import counted
-from proxy.memory.claim_words import Root, Wording, is_irregular, longest, rooted
+from proxy.memory.claim_words import Wording, longest
+from proxy.memory.roots import Root, is_irregular, rooted
 from proxy.types.memory import Language
 
 Kind = Literal["word", "name", "number", "person", "light", "doing", "operator"]

@@ -14,7 +14,8 @@ from typing import Literal
 from proxy.language.detect import language as spoken
 from proxy.language.words import fold
 from proxy.memory.claim_terms import ARTICLES, USER, Term, Word, compares, is_perfect, terms_of, words_of
-from proxy.memory.claim_words import Root, Wording, rooted, spoken_in_claims, wording
+from proxy.memory.claim_words import Wording, spoken_in_claims, wording
+from proxy.memory.roots import Root, rooted
 from proxy.types.memory import Language
 
 Tense = Literal["present", "past", "perfect", "future"]

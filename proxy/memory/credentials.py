@@ -11,6 +11,10 @@ from proxy.language.phrases import expression
 from proxy.language.tables import union
 from proxy.memory.signals import folded
 
+NEVER_KEPT = (
+    "A password, a key, a code of access or the number of a card is never kept as a fact: every prompt that it fits "
+    "would take it to the provider. Write down where it is kept instead."
+)
 _TABLES = union("credentials")
 _NAMED = expression(_TABLES, r"(?<![\w-]){credential}(?![\w-])(?P<rest>[^\n]*)")
 _NUMBERED = expression(_TABLES, r"(?<![\w-]){numbered}(?![\w-])[^\d\n]{0,40}(?:\d[ -]?){8,}")

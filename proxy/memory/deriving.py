@@ -5,8 +5,12 @@ place of what it contradicts. Whoever writes it can name others. Pure.
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from proxy.memory.extract import extract, stated, topical
-from proxy.types import Fact
+from msgspec import UNSET, UnsetType
+
+from proxy.memory.edits import Draft
+from proxy.memory.extract import extract, stated
+from proxy.memory.statements import topical
+from proxy.types import Confidence, Fact
 
 NOTE, USUAL_DOMAIN = "note", "personal"  # of words that say nothing by themselves
 _WORDS = 3  # content words that make a key where nothing is stated
@@ -33,6 +37,24 @@ def derived(value: str, known: Iterable[Fact]) -> Derived:
     else:
         place = Derived(statement.domain, statement.key, statement.pinned)
     return Derived(place.domain, place.key, place.pinned, _standing(place, whole, known))
+
+
+def drafted(
+    value: str,
+    known: Iterable[Fact],
+    *,
+    domain: str | UnsetType = UNSET,
+    key: str | UnsetType = UNSET,
+    pinned: bool | UnsetType = UNSET,
+    confidence: Confidence = "high",
+) -> Draft:
+    """Returns a fact to add; what is unset is derived from `value`."""
+    if domain is UNSET or key is UNSET or pinned is UNSET:
+        place = derived(value, known)
+        domain = place.domain if domain is UNSET else domain
+        key = place.key if key is UNSET else key
+        pinned = place.pinned if pinned is UNSET else pinned
+    return Draft(domain, key, value, confidence, pinned)
 
 
 def _standing(place: Derived, value: str, known: Iterable[Fact]) -> Fact | None:

@@ -17,9 +17,9 @@ from typing import Literal
 import numpy as np
 
 from proxy.linear import LinearModel, feature, hashed, load_models, sigmoid
+from proxy.memory.analysis import Analysis, analyse
 from proxy.memory.ending_features import pairs
 from proxy.memory.likeness import Compared, ComparedValues
-from proxy.memory.signals import Analysis, analyse
 from proxy.memory.superseding import (
     ONE_VALUE,
     goes_back,

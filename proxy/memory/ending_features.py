@@ -6,8 +6,8 @@ from itertools import repeat
 
 import numpy as np
 
+from proxy.memory.analysis import SINGLE
 from proxy.memory.likeness import TOPICS_TOLD, Compared, cosines
-from proxy.memory.signals import SINGLE
 from proxy.memory.superseding import replaces, same_holder
 from proxy.memory.trees import Floats
 

@@ -12,21 +12,11 @@ from functools import lru_cache
 from proxy.language.phrases import expression
 from proxy.language.tables import union
 from proxy.language.words import terms
+from proxy.memory.analysis import ATTRIBUTE_NAMES, KIN, KIN_NAMES, ME, RELATIVES, Analysis, analyse, subjects
 from proxy.memory.facts import fact_id, sayable
 from proxy.memory.forget_orders import says_something
 from proxy.memory.predictions import topics
-from proxy.memory.signals import (
-    ATTRIBUTE_NAMES,
-    KIN,
-    KIN_NAMES,
-    ME,
-    RELATIVES,
-    Analysis,
-    analyse,
-    folded,
-    spoken_in,
-    subjects,
-)
+from proxy.memory.signals import folded, spoken_in
 from proxy.types.memory import Fact, Forgetting
 
 _TABLES = union("orders_to_forget")

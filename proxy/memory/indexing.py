@@ -27,7 +27,7 @@ MOST_BYTES = 256 * 2**20  # of all shelves; the one in use may be larger
 class Indexes:
     """The indexes of all shelves. `shelves`: those that are in memory, of which the largest leave."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 (collaborators, by name)
         self,
         shelves: Lru[str, Shelf],
         archive: Archive,
@@ -38,6 +38,7 @@ class Indexes:
         on_fail_open: Callable[[str, str], None],
         beside: Beside | None,
         most_bytes: int = MOST_BYTES,
+        patience: float = 1.0,
     ) -> None:
         self._shelves = shelves
         self._archive = archive
@@ -47,10 +48,11 @@ class Indexes:
         self._on_fail_open = on_fail_open
         self._beside = beside  # brings turns that only files have
         self._most_bytes = most_bytes
+        self._patience = patience  # factor of the deadlines
         self._slices = FairQueue()
 
-    async def read(self, scope: str, shelf: Shelf, *, patience: float = PATIENCE) -> None:
-        """Updates the shelf's index from the archive, waiting `patience` seconds; the rest is read in the
+    async def read(self, scope: str, shelf: Shelf, *, seconds: float = PATIENCE) -> None:
+        """Updates the shelf's index from the archive, waiting `seconds`; the rest is read in the
         background."""
         if shelf.is_complete:
             return
@@ -60,10 +62,10 @@ class Indexes:
         knows_files = is_read and shelf.beside_at > float("-inf")  # they are looked at again in the background
         if shelf.reading is None or shelf.reading.done():
             reading = self._look_beside(scope, shelf) if is_read else self._read(scope, shelf)
-            attempts = Attempts(self._on_fail_open)
+            attempts = Attempts(self._on_fail_open, self._patience)
             attempt = attempts.run("archive", reading, fallback=None, deadline=READING_DEADLINE)
             shelf.reading = self._tasks.spawn(attempt, name="read archive")
-        await asyncio.wait({shelf.reading}, timeout=0 if knows_files else patience)
+        await asyncio.wait({shelf.reading}, timeout=0 if knows_files else seconds * self._patience)
 
     async def _read(self, scope: str, shelf: Shelf) -> None:
         foreign = await self._foreign_writes(scope, "turns")
@@ -120,7 +122,7 @@ class Indexes:
 
     async def _store(self, scope: str, shelf: Shelf) -> None:
         shelf.read_as_of = None  # what this process has written is read, too, or the others would have to
-        await self.read(scope, shelf, patience=READING_DEADLINE)
+        await self.read(scope, shelf, seconds=READING_DEADLINE)
         steps = shelving.packing(shelf, shelf.upto, time() - self._archive.ttl * (1 - shelving.EARLY))
         packed = await in_slices(self._executor, steps, self._slices, scope)
         shelf.look_beside()  # it was packed without what files have

@@ -7,8 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 from proxy.lru import Lru
+from proxy.memory.analysis import analyse
 from proxy.memory.predictions import KINDS, about
-from proxy.memory.signals import analyse
 
 # The kinds that a fact answers, by its attribute, its holder and its slot.
 _KINDS: Mapping[str, tuple[str, ...]] = {

@@ -1,30 +1,22 @@
-"""Background work on memory: learning from answered requests, and carrying out commands to forget.
+"""Learning from answered requests, in the background.
 
 Learnt are a request's turns, the facts that the user stated in them, and the state from which the next request of the
 conversation is planned. The state is stored before the last byte goes to the client, whose next request may follow at
 once. The rest is done in the background, in proportion to what is new: a turn is read once. Per scope one request is
 learnt from at a time, a slice after the other, so that a client that sends much delays nobody else. Vectors come
 when a question needs them (`vectors.py`).
-
-A command to forget ("forget that …", "olvidá …") depends on no plan, cache or mode: every one is obeyed, before
-anything else is done with its request. It is recorded durably before its request goes on; where storage is slow or
-unavailable, what is known of it is hidden at once, and the command stays pending in this process, which retries until
-it is done. For a scope that no upstream has answered yet nothing is stored: what the request itself says is forgotten
-when it has been answered (`pipeline/record.py`), before any of it is learnt.
 """
 
 import asyncio
-import contextlib
-import itertools
 import logging
 from collections import deque
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
 
 from proxy.conversation.turns import open_turn
-from proxy.memory.commands import Order, commands, mark
+from proxy.memory.commands import commands, mark
 from proxy.memory.ingesting import Answered, Ingested, begins, read, restated
 from proxy.memory.library import Library
 from proxy.memory.shelf import Shelf
@@ -38,9 +30,7 @@ log = logging.getLogger(__name__)
 AWAY_SECONDS = 0.5  # until storage that could not be read is asked again
 MOST_TRIES = 20
 _UNREAD = frozenset({"Unavailable", "StorageError"})
-DEADLINE = 30.0  # seconds: of learning, from when its turn in the queue has come; of one attempt to obey
-PATIENCE = 0.5  # seconds that a command waits for earlier requests of the scope that are being learnt from
-PAUSES = (0.1, 0.5, 2.0, 10.0)  # seconds between two attempts to obey; the last one repeats
+DEADLINE = 30.0  # seconds, from when its turn in the queue has come
 WAITING = 64  # requests of one scope in its queue; nothing is learnt from those beyond
 IN_PLACE = 1_000  # characters of new user messages that are read on the event loop: each takes some microseconds
 QUEUED_AT_ONCE = 500  # turns of one request between two flushes of the archive
@@ -260,66 +250,3 @@ class Learner:
 
 def _overrun() -> None:
     raise Overrun
-
-
-class Obedience:
-    """The executor of commands to forget, which retries until storage has carried them out."""
-
-    def __init__(
-        self,
-        library: Library,
-        tasks: Tasks,
-        learning: Callable[[str], Collection[asyncio.Event]],
-        *,
-        is_answered: Callable[[str], Awaitable[bool]],
-        pauses: tuple[float, ...] = PAUSES,
-    ) -> None:
-        """`learning`: of a scope, what is set when what has been said is learnt. `is_answered`: has an upstream
-        answered this scope before? If not, nothing is kept of it, and nothing is made for it."""
-        self._library = library
-        self._tasks = tasks
-        self._learning = learning
-        self._is_answered = is_answered
-        self._pauses = pauses
-
-    async def obey(self, scope: str, order: Order) -> None:
-        """Carries out a command; returns when it is durable. It goes on if the caller stops waiting."""
-        await self.begin(scope, order).wait()
-
-    def begin(self, scope: str, order: Order) -> asyncio.Event:
-        """Hides what the command names, starts carrying it out, and returns an event that is set when it is durable."""
-        self._library.hide(scope, order)
-        recorded = asyncio.Event()
-        self._tasks.spawn(self._until_done(scope, order, recorded), name="forget")
-        return recorded
-
-    async def _until_done(self, scope: str, order: Order, recorded: asyncio.Event) -> None:
-        try:
-            late = await self._learnt(self._learning(scope), PATIENCE)
-            await self._carried_out(scope, order, recorded)
-            if late:
-                await self._learnt(late, DEADLINE)
-                await self._carried_out(scope, order, recorded)
-        finally:
-            self._library.orders.done(scope, order)
-
-    async def _learnt(self, learning: Collection[asyncio.Event], seconds: float) -> list[asyncio.Event]:
-        """Waits for these requests to be learnt from; returns those that are not after `seconds`."""
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                for each in learning:
-                    await each.wait()
-        return [each for each in learning if not each.is_set()]
-
-    async def _carried_out(self, scope: str, order: Order, recorded: asyncio.Event) -> None:
-        for pause in itertools.chain(self._pauses, itertools.repeat(self._pauses[-1])):
-            try:
-                async with asyncio.timeout(DEADLINE):
-                    if await self._is_answered(scope.partition("~")[0]):
-                        await self._library.carry_out(scope, order, recorded.set)
-                    recorded.set()
-            except Exception as error:  # noqa: BLE001 (whatever ails storage: it is tried again)
-                log.warning("a command to forget waits for storage", extra={"why": type(error).__name__})
-                await asyncio.sleep(pause)
-            else:
-                return

@@ -5,12 +5,13 @@ Everything but searching happens on the event loop.
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import Executor
-from contextlib import suppress
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from time import monotonic, time
+from weakref import WeakValueDictionary
 
 from proxy.lru import Lru
 from proxy.memory.commands import Order, Orders, mark
@@ -67,11 +68,13 @@ class Library:
         most_bytes: int = MOST_BYTES,
         most_shelves: int = MOST_SHELVES,
         most_states: int = MOST_STATES,
+        patience: float = 1.0,
     ) -> None:
         self.facts = facts
         self.archive = archive
         self.orders = Orders()
         self._executor = executor
+        self._patience = patience  # factor of what a request waits for
         self._contents = contents
         self._quality = quality
         self.wipes = wipes
@@ -81,6 +84,7 @@ class Library:
         self._watch = watch or Unwatched()
         self._jobs = jobs if jobs is not None and jobs.keeps else None  # has the summaries that a model has made
         self._tidied_at = monotonic()
+        self._editing: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # by scope
         self._shelves: Lru[str, Shelf] = Lru(most_shelves)
         self.indexes = Indexes(
             self._shelves,
@@ -91,6 +95,7 @@ class Library:
             on_fail_open=on_fail_open,
             beside=beside,
             most_bytes=most_bytes,
+            patience=patience,
         )
         self.paths = PathStates(states, foreign_writes=foreign_writes, is_hot=is_hot, most=most_states)
 
@@ -154,6 +159,15 @@ class Library:
             shelf.facts.update((fact.id, fact) for fact in facts)
             self.facts.put(scope, facts)
             self._watch.learnt(scope, facts, before, time())
+
+    @asynccontextmanager
+    async def editing(self, scope: str) -> AsyncIterator[None]:
+        """Lets one edit of a scope's facts through at a time, from reading what is known until it is stored: two that
+        say the same at once would make two facts of it, each of which the other did not know."""
+        if (lock := self._editing.get(scope)) is None:
+            lock = self._editing[scope] = asyncio.Lock()
+        async with lock:
+            yield
 
     def held(self) -> Held:
         """Returns the numbers and facts that metrics report."""
@@ -272,7 +286,7 @@ class Library:
         if shelf.read_as_of is None:
             await self.indexes.read(scope, shelf)
         looking = asyncio.get_running_loop().run_in_executor(self._executor, shelf.turn_mates, said)
-        await asyncio.wait({looking}, timeout=PATIENCE)
+        await asyncio.wait({looking}, timeout=PATIENCE * self._patience)
         links = said | looking.result() if looking.done() else said
         shelf.changes += 1
         for fact in facts:

@@ -18,8 +18,8 @@ from proxy.language.phrases import expression
 from proxy.language.tables import union
 from proxy.language.values import normal
 from proxy.language.words import fold, terms
+from proxy.memory.analysis import SINGLE, Analysis, analyse
 from proxy.memory.predictions import ATTRIBUTES, topics
-from proxy.memory.signals import SINGLE, Analysis, analyse
 from proxy.memory.superseding import MOST_OF, is_said_instead
 from proxy.types.memory import Fact, Statement
 

@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from proxy.memory.view import FIRST_ROWS, Columns, Flags, Floats, Ints, room
+from proxy.memory.columns import FIRST_ROWS, Columns, Flags, Floats, Ints, room
 from proxy.types import Vector
 
 _BLOCK_ROWS = 1024  # converted to floats at a time for a product: they stay in a core's cache

@@ -9,7 +9,7 @@ from hashlib import blake2b
 
 import numpy as np
 
-from proxy.memory.view import Floats, Ints
+from proxy.memory.columns import Floats, Ints
 
 TERMS_AT_ONCE = 4_000  # of a step
 _FREQUENCY_BITS = 8  # of a posting; the others number the passage

@@ -5,22 +5,22 @@ remember, or a standing instruction, lowers it; an apparent order, a reason or a
 question, a supposition or a report of the other side is never kept.
 """
 
-import re
 from collections.abc import Callable
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, partial
 
 from proxy.language.phrases import expression
 from proxy.language.tables import union
-from proxy.language.words import STOP, plain
+from proxy.language.words import STOP, fold, plain
+from proxy.memory.analysis import Analysis, analyse
 from proxy.memory.claims import claim
-from proxy.memory.clauses import Clause, split
+from proxy.memory.clauses import Clause
 from proxy.memory.forget_orders import is_about_forgetting, says_something
-from proxy.memory.predictions import Guess, about, guess, signs
-from proxy.memory.remember_contents import is_by_user
+from proxy.memory.no_statement import asks, asks_for, introduces, may_state, points_back, proposes
+from proxy.memory.predictions import Guess, signs
 from proxy.memory.shapes import HANDOVER
-from proxy.memory.signals import SIGNALS, WORD, Analysis, Signals, Slot, analyse, folded, spoken_in, without_signal
+from proxy.memory.signals import SIGNALS, WORD, Signals, Slot, folded, without_signal
 from proxy.types.memory import Language
 
 # Least probability for a clause to be kept. Chosen on messages of the development half.
@@ -32,46 +32,21 @@ REASON = 0.7  # where it gives a reason
 SURE = 0.8  # where it looks like an order
 TUCKED = 0.7  # where it is part of a question
 NOBODY = 0.97  # beside handed-over text, where it names no holder
-_LEAST_WORDS = 2  # of a statement
-_INSTRUCTION = "instruction"  # the topic
+INSTRUCTION = "instruction"  # the topic
 
 _find = partial(expression, union("statements"))
 
 _FIRST = _find(" {first} ")
-# "Don't forget I'm coeliac": one word is enough.
-_STATES = _find(" {states} (?!not |no )[a-z]")
+_JOINED = _find(r"\W*(?:{conjunctions}\b\W*)+")
+# Beginnings of an independent clause, behind a conjunction.
+_ALONE = _find(r"\b{alone}\b")
 # A Spanish sentence that begins with its verb, in the first person.
 _VERB = _find(r"(?:{before_verb}\s)*\w{2,}{first_verbs}\b")
-_JOINED = _find(r"\W*(?:{conjunctions}\b\W*)+")
 _REASON = _find(r"^\W*(?:{reasons}|{purposes})\b")
-_BACK = _find(r"\b{back}")
-_PROPOSES = _find(r"{proposes}\b")
-# A question in the form of an order: "Remind me when the war ended".
-_ASKS_FOR = _find(r"{asks_for}\b[^,]{0,20}\b{asked}\b")
-_BE = r"(?: {be}\b(?: not)?|'{be_short}\b)"
-_DO = r" {do}\b"
-# English asks by inversion: "where do I", "which car is my", but "where I live", "what I drive".
-_INVERTS = _find(
-    r"(?:{and}\b\W*)?(?:{at} )?"
-    rf"(?:{{what_done}}{_DO} \w"
-    rf"|{{what_is}}(?:{_BE}|{_DO}) {{asked_of}}\b"
-    rf"|{{what_thing}}(?: (?!{{asked_of}}\b)[\w-]+){{1,3}}?(?:{_BE}|{_DO}) {{asked_of}}\b)"
-)
-# A relative clause, behind another one: "Umbrella, which is a bank".
-_RELATES = _find(rf"{{relates}}{_BE} (?!{{persons}}\b)")
-# Spanish marks its questions by an accent, which may be missing where only a question begins so.
-_ASKS_BY_ACCENT = _find(r"\W*{accented}", re.IGNORECASE)
-_ASKS_WITHOUT = _find(r"\W*{unaccented}")
-# Says that somebody says or writes something, and not what.
-_SAYS = _find(
-    r"\W*(?:[\w'\u2019-]+ ){1,4}?(?:{to_me} )?"
-    r"(?:{says}(?: {me})?(?: {this})?|{writes}(?: {writes_what}|(?=:)))\W*\Z"
-)
-_MESSAGE_OF = _find(r"\W*(?:{a} )?(?:{transcript} )?{messages} {of} (?:[\w'\u2019-]+ ?){1,4}\W*\Z")
 
 
 @dataclass(frozen=True, eq=False)  # no slots: `cached_property` keeps its values in `__dict__`
-class Read:
+class ReadClause:
     """A clause with its features and the decision whether it is kept. Each is computed when it is first asked for: most
     clauses are decided by few of them."""
 
@@ -82,7 +57,7 @@ class Read:
     is_first: bool  # it begins its sentence
     in_question: bool = False  # its sentence asks, behind it
 
-    def but(self, **features: bool) -> "Read":
+    def but(self, **features: bool) -> "ReadClause":
         """Returns a copy in which these features have other values."""
         made = copy(self)
         vars(made).update(features)
@@ -150,6 +125,34 @@ class Read:
         """Tells whether it says that something still holds."""
         return self._shows("keeps")
 
+    @cached_property
+    def content(self) -> list[str]:
+        """Returns its content words."""
+        return [word for word in WORD.findall(self.clause.text) if fold(word) not in STOP]
+
+    @property
+    def is_vague(self) -> bool:
+        """Tells whether it names nothing: "it drives me mad"."""
+        said = self.said
+        return not (said.values or said.names or said.holder or said.ends or self.explicit or self.standing)
+
+    @cached_property
+    def conjunctions(self) -> int:
+        """Returns the length of the conjunctions that it begins with, in characters; 0 if there are none."""
+        joined = _JOINED.match(folded(self.clause.text))
+        return joined.end() if joined else 0
+
+    @cached_property
+    def beginning(self) -> str:
+        """Returns its text without these, folded."""
+        said = folded(self.clause.text)
+        return said[self.conjunctions :] if self.conjunctions else said.lstrip(" ,;(-\u2013\u2014")
+
+    @cached_property
+    def is_independent(self) -> bool:
+        """Tells whether it begins, behind its conjunctions, as a clause that needs no other."""
+        return _ALONE.match(self.beginning) is not None
+
     @property
     def asks_for_work(self) -> bool:
         """Tells whether it looks like a question or an order for the task at hand."""
@@ -196,7 +199,7 @@ class Read:
 
     @property
     def _is_instruction(self) -> bool:
-        if self.guess.about != _INSTRUCTION or self._shows("remember") or self._attribute is not None:
+        if self.guess.about != INSTRUCTION or self._shows("remember") or self._attribute is not None:
             return False
         # Nobody orders what was; "respondé" is written like a past.
         return self.said.orders or self.said.aspects != frozenset() or claim(self.clause.text).tense != "past"
@@ -220,10 +223,10 @@ class Read:
             not says_something(self._value)
             or asks(self._value, is_first=self.is_first, in_question=self.in_question)
             or introduces(self._value)
-            or _ASKS_FOR.match(self._plainly)
-            or (_PROPOSES.match(self._plainly) and not self.decides)
+            or asks_for(self._plainly)
+            or (proposes(self._plainly) and not self.decides)
             or (self.doubted and not self._orders)
-            or (self._shows("remember") and _points_back(self._whole, self.signals))
+            or (self._shows("remember") and points_back(self._whole, self.signals))
             or is_about_forgetting(self.clause.text)
         )
 
@@ -248,86 +251,3 @@ class Read:
         if self._is_of_user and (self.said.changes or self.said.ends):
             return CHANGED
         return LIKELY_BESIDE if self.hands_over else LIKELY
-
-
-def read(passage: str, *, hands_over: bool = False) -> list[Read]:
-    """Returns the clauses of a passage; none if each of them is a question."""
-    clauses = split(passage)
-    firsts = [at == 0 or clauses[at - 1].sentence != clause.sentence for at, clause in enumerate(clauses)]
-    if not any(may_state(clause, is_first=is_first) for clause, is_first in zip(clauses, firsts, strict=True)):
-        return []
-    spoken = spoken_in(passage)
-    texts = [clause.text for clause in clauses]
-    asking = {clause.sentence for clause in clauses if clause.asked}
-    return [
-        Read(
-            clause,
-            partial(guess, texts, at, spoken),
-            spoken,
-            hands_over=hands_over,
-            is_first=firsts[at],
-            in_question=clause.sentence in asking and not clause.asked,
-        )
-        for at, clause in enumerate(clauses)
-    ]
-
-
-def read_ordered(said: str, *, is_rule: bool) -> list[Read]:
-    """Returns the clauses of what the user orders to be kept, whatever the models say of them. What asks or orders
-    something else, behind the first, is none of it. `is_rule`: it is an instruction for every answer."""
-    spoken = spoken_in(said)
-    clauses = split(said)
-    texts = [clause.text for clause in clauses]
-    found = []
-    for at, clause in enumerate(clauses):
-        each = Read(clause, partial(guess, texts, at, spoken), spoken, hands_over=False, is_first=at == 0)
-        asks_more = clause.asked or (_goes_to_work(each) and not (is_rule or is_by_user(clause.text)))
-        given = at == 0 or not asks_more
-        topic = Guess(each.guess.fact, partial(_topic, clause.text, spoken, is_rule=is_rule))
-        made = each.but(kept=given, explicit=True, doubted=False, imagined=False, standing=is_rule)
-        vars(made)["guess"] = topic
-        found.append(made)
-    return found
-
-
-def _goes_to_work(each: Read) -> bool:
-    """Tells whether a clause asks for work behind its conjunction: "so suggest a name"."""
-    joined = _JOINED.match(folded(each.clause.text))
-    text = each.clause.text[joined.end() :] if joined else each.clause.text
-    return Read(
-        replace(each.clause, text=text), each.predicted, each.spoken, hands_over=False, is_first=True
-    ).asks_for_work
-
-
-def _topic(text: str, spoken: Language, *, is_rule: bool) -> str:
-    """Returns the likeliest topic of a clause of which it is known whether it is an instruction."""
-    if is_rule:
-        return _INSTRUCTION
-    return next(name for name, _ in about(text, spoken) if name != _INSTRUCTION)
-
-
-def may_state(clause: Clause, *, is_first: bool) -> bool:
-    """Tells whether a clause may be kept: it asks nothing, and has words enough. `is_first`: it begins its sentence."""
-    return not (clause.asked and is_first) and len(WORD.findall(clause.text)) >= _LEAST_WORDS
-
-
-def asks(text: str, *, is_first: bool, in_question: bool) -> bool:
-    """Tells whether a clause begins as a question does; its mark may stand at the end of a later clause."""
-    said = folded(text).lstrip(" ,;(-\u2013\u2014\u00bf\"'")
-    if _INVERTS.match(said) and (is_first or _RELATES.match(said) is None):
-        return True
-    return in_question and bool(_ASKS_BY_ACCENT.match(text) or (is_first and _ASKS_WITHOUT.match(said)))
-
-
-def introduces(text: str) -> bool:
-    """Tells whether a clause only names the speaker of what follows: "My brother says", "audio de mi tía"."""
-    said = folded(text)
-    return _SAYS.match(said) is not None or _MESSAGE_OF.match(said) is not None
-
-
-def _points_back(whole: str, signals: Signals) -> bool:
-    """Tells whether a clause is about the text before it: "Keep that in mind"."""
-    besides = signals.remember.sub(" ", whole).split()
-    content = sum(word[0].isalnum() and word not in STOP for word in besides)
-    states = _STATES.search(f" {' '.join(besides)} ") is not None
-    return content < (1 if states else 2) or _BACK.search(whole) is not None

@@ -17,9 +17,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from proxy.language.words import terms
+from proxy.memory.columns import Flags, Floats, Ints
 from proxy.memory.cues import asks_for, asks_for_answers
 from proxy.memory.turn_index import TurnIndex
-from proxy.memory.view import Flags, Floats, Ints, View, beside, best, spread, total
+from proxy.memory.view import View, beside, best, spread, total
 from proxy.types import Vector
 
 

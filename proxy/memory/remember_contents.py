@@ -13,7 +13,8 @@ from typing import Literal
 from proxy.language.phrases import expression
 from proxy.language.tables import union
 from proxy.language.words import STOP, fold
-from proxy.memory.signals import ASPECTS, WORD, analyse, folded, spoken_in
+from proxy.memory.analysis import ASPECTS, analyse
+from proxy.memory.signals import WORD, folded, spoken_in
 
 Content = Literal["fact", "rule", "nothing", "open"]
 # Of keeping in mind, the same before a mark ("remember: …"), of writing down, of taking note of something; a name

@@ -18,9 +18,10 @@ from proxy.language.language import language_of
 from proxy.language.phrases import expression
 from proxy.language.tables import union
 from proxy.language.words import fold, is_known, lemma
+from proxy.memory.analysis import analyse
 from proxy.memory.claims import claim
-from proxy.memory.reading import Read
-from proxy.memory.signals import analyse, folded
+from proxy.memory.reading import ReadClause
+from proxy.memory.signals import folded
 
 _find = partial(expression, union("reminiscing"))
 
@@ -43,11 +44,11 @@ _LEAST_VERB = 4  # letters
 _SETTLED = frozenset({"name", "origin", "birthday", "marital", "health-", "allergy-", "diet", "residence", "age"})
 
 
-def without_reminiscences(found: Sequence[Read]) -> list[Read]:
+def without_reminiscences(found: Sequence[ReadClause]) -> list[ReadClause]:
     """Drops the clauses that tell of former times, unless the user asks to remember them."""
     if not any(each.kept for each in found):
         return list(found)
-    told: list[Read] = []
+    told: list[ReadClause] = []
     goes_on = False  # the sentence before is a memory
     for _, group in groupby(found, key=lambda each: each.clause.sentence):
         sentence = list(group)
@@ -61,7 +62,7 @@ def without_reminiscences(found: Sequence[Read]) -> list[Read]:
     return told
 
 
-def _memories(sentence: Sequence[Read], said: Sequence[str], *, goes_on: bool) -> Iterator[bool]:
+def _memories(sentence: Sequence[ReadClause], said: Sequence[str], *, goes_on: bool) -> Iterator[bool]:
     """Yields of each clause of a sentence whether it tells of former times. `goes_on`: the sentence before does."""
     remembers = next((at for at, plainly in enumerate(said) if _REMEMBERS.search(plainly)), len(said))
     is_former = any(map(_FORMER.search, said))
@@ -80,7 +81,7 @@ def _memories(sentence: Sequence[Read], said: Sequence[str], *, goes_on: bool) -
             yield goes_on
 
 
-def _has_changed(each: Read, plainly: str) -> bool:
+def _has_changed(each: ReadClause, plainly: str) -> bool:
     """Tells whether a clause reports a change, of which something has come: "I quit smoking years ago"."""
     return each.said.changes and _HABITS.search(plainly) is None and analyse(_FORMER.sub(" ", plainly)).changes
 

@@ -15,28 +15,20 @@ from functools import lru_cache
 from itertools import pairwise
 
 from proxy.language.detect import language
-from proxy.language.tables import pairs as written_for
 from proxy.language.words import fold
+from proxy.memory.agreeing import Pairs, agreeing
+from proxy.memory.claim_order import turned
 from proxy.memory.claim_terms import Term
-from proxy.memory.claim_words import Wording, are_of_one, spoken_in_claims, wording
+from proxy.memory.claim_words import Wording, spoken_in_claims, wording
 from proxy.memory.claims import Claim, claim
 from proxy.types.memory import Language
 
 _ALIKE_IN_LETTERS, _ALIKE_IN_MEANING = 0.8, 0.6  # least ratio and cosine that nominate
 _SHARED = 0.5  # least share of the shorter one's words that nominates
-_LEAST_MISSPELT, _LONG = 5, 7  # letters of a word that may be misspelt
-_VOWELS = frozenset("aeiou")
-# Letters that are written for each other, in this order: written=heard.
-_LETTERS = written_for(
-    "qu=k q=k ph=f ew=u ch=C h= v=b w=b ll=y z=s ce=se ci=si c=k gue=ge gui=gi x=s ge=je gi=ji i=y nb=mb np=mp",
-)
-
 _WORD = re.compile(r"[^\W_]+")
 _AGED = frozenset({"year", "old", "age", "year old", "ano", "edad", "anos edad"})
 _MONEY = frozenset({"dollar", "dolar", "euro", "pound"})
 _AS = frozenset({"as", "de", "como"})
-
-Pairs = list[tuple[Term, Term, str]]  # with how they agree: "root", "notion", "form", "spelling"
 
 
 def nominated(one: str, other: str, cosine: float | None = None) -> bool:
@@ -89,7 +81,7 @@ def difference(one: str, other: str) -> str:
     left, over = _without_initials(left, over)
     left, over = _without_first_names(left, over, first, pairs), _without_first_names(over, left, second, pairs)
     reason = _left_over(pairs, left, over, wording(first.language), is_led=first.leads_own != second.leads_own)
-    return reason or _turned(first, second, pairs)
+    return reason or turned(first, second, pairs)
 
 
 def tenses_agree(one: str, other: str) -> bool:
@@ -108,9 +100,6 @@ def _spoken(one: str, other: str) -> Language:
     return language(said) or spoken_in_claims(said)
 
 
-# --- words ------------------------------------------------------------------------------------------------------------
-
-
 def _paired(first: Claim, second: Claim) -> tuple[Pairs, list[Term], list[Term]]:
     """Pairs the terms of two claims; returns the pairs and the terms that are left over in each."""
     table = wording(first.language)
@@ -124,44 +113,6 @@ def _paired(first: Claim, second: Claim) -> tuple[Pairs, list[Term], list[Term]]
                 left.remove(term)
                 over.remove(found)
     return pairs, left, over
-
-
-def agreeing(one: Term, other: Term, how: str, endings: frozenset[str]) -> bool:
-    """Tells whether two terms say the same: by their "root", a "notion", their "form" or their "spelling"."""
-    if how == "root":
-        return one.said == other.said or (one.root == other.root and "name" not in (one.kind, other.kind))
-    kinds = {one.kind, other.kind}
-    if "number" in kinds or ("operator" in kinds and how != "notion"):
-        return False
-    if how == "notion":
-        return not one.notions.isdisjoint(other.notions) and ("person" not in kinds or len(kinds) == 1)
-    if how == "form":
-        return kinds.isdisjoint({"name", "person"}) and are_of_one(one.said, other.said, endings)
-    if sounding(one.said).removesuffix("s") == sounding(other.said).removesuffix("s"):
-        return True
-    return kinds.isdisjoint({"name", "person"}) and _misspelt(one.said, other.said)
-
-
-@lru_cache(8_192)
-def sounding(word: str) -> str:
-    """Returns the sound of a folded word, roughly, in either language."""
-    for written, heard in _LETTERS:
-        word = word.replace(written, heard)
-    return "".join(mark for at, mark in enumerate(word) if not at or word[at - 1] != mark)
-
-
-def _misspelt(one: str, other: str) -> bool:
-    """Tells whether one word is the other with two letters in the wrong order, or with another vowel or one letter
-    less or more inside of a long word."""
-    if min(len(one), len(other)) < _LEAST_MISSPELT or one[0] != other[0] or one[-1] != other[-1]:
-        return False
-    at = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
-    if len(one) == len(other):
-        if one[at : at + 2] == other[at : at + 2][::-1] and one[at + 2 :] == other[at + 2 :]:
-            return True
-        return len(one) >= _LONG and one[at] in _VOWELS and other[at] in _VOWELS and one[at + 1 :] == other[at + 1 :]
-    short, long = sorted((one, other), key=len)
-    return len(short) >= _LONG - 1 and short[at:] == long[at + 1 :]
 
 
 def _without_work(left: Sequence[Term], said: Claim, other: Claim) -> list[Term]:
@@ -242,79 +193,3 @@ def is_article(term: Term) -> bool:
 def counts(term: Term) -> bool:
     """Tells whether a term is what numbers count, and need not be said."""
     return term.root in _AGED or term.said in _MONEY
-
-
-# --- order ------------------------------------------------------------------------------------------------------------
-
-_AWAY, _TOWARDS = (
-    frozenset(["from", "out", "off", "desde"]),
-    frozenset(["to", "into", "onto", "toward", "towards", "hacia", "hasta", "para"]),
-)
-_UP_TO = frozenset({"a", "to", "through", "hasta", "until"})
-
-
-def _turned(first: Claim, second: Claim, pairs: Pairs) -> str:
-    """Returns the reason why the same words in another order say something else, "" if they do not."""
-    if any(one.is_denied != other.is_denied for one, other, _ in pairs):
-        return "polarity"
-    if first.compares and second.compares and any(one.turned != other.turned for one, other, _ in pairs):
-        return "comparison"
-    if any(
-        {one.behind in _AWAY, other.behind in _AWAY} == {True, False} and _TOWARDS & {one.behind, other.behind}
-        for one, other, _ in pairs
-    ):
-        return "direction"
-    if _are_others_acts(first, second, pairs):
-        return "direction"
-    if any((one.behind in _UP_TO) != (other.behind in _UP_TO) for one, other, _ in pairs if _is_day(one)):
-        return "range"
-    is_active = not first.is_passive and not second.is_passive
-    if is_active and any(_begins(one, other) or _begins(other, one) for one, other, _ in pairs):
-        return "tense"
-    places = {id(term): at for each in (first, second) for at, term in enumerate(each.terms)}
-    order = sorted(((one, other) for one, other, _ in pairs), key=lambda pair: places[id(pair[0])])
-    anchors = [pair for pair in order if pair[0].kind in {"name", "number"} or pair[1].kind == "name"]
-    at = [places[id(other)] for _, other in anchors]
-    if at == sorted(at):
-        return ""
-    return "order" if any(_stands_elsewhere(pair, order) for pair in anchors) else ""
-
-
-def _is_day(term: Term) -> bool:
-    """Tells whether it is a month or a weekday."""
-    return term.kind == "number" and not term.said[0].isdigit() and term.said[1:].isdigit()
-
-
-def _begins(one: Term, other: Term) -> bool:
-    """Tells whether one is under way and the other has come about: "is divorcing", "is divorced"."""
-    return one.kind == other.kind == "word" and one.said.endswith("ing") and other.said.endswith("ed")
-
-
-def _are_others_acts(first: Claim, second: Claim, pairs: Pairs) -> bool:
-    """Tells whether somebody does in one what is done to them in the other."""
-    if first.is_passive != second.is_passive:
-        leads = first.terms[0], second.terms[0]
-        of_one = any((one, other) == leads for one, other, _ in pairs)
-        return of_one and first.leads_noun and second.leads_noun and not (first.has_clitics or second.has_clitics)
-    if first.is_copular or second.is_copular:
-        return False
-    openings = {id(each.terms[0]) for each in (first, second)}
-    somebody = (
-        (one, other)
-        for one, other, _ in pairs
-        if {one.kind, other.kind} <= {"person", "name"}
-        or ("name" in (one.kind, other.kind) and openings & {id(one), id(other)})
-    )
-    return any(first.acts(one) != second.acts(other) for one, other in somebody)
-
-
-def _stands_elsewhere(anchor: tuple[Term, Term], pairs: Sequence[tuple[Term, Term]]) -> bool:
-    """Tells whether a name or number stands with other words, or behind another preposition."""
-    one, other = anchor
-    if one.behind != other.behind and one.behind and other.behind:
-        return True
-    return any(
-        each.part == one.part and that.part != other.part
-        for at, (each, that) in enumerate(pairs)
-        if at and each.kind in {"word", "light", "doing"}
-    )

@@ -17,11 +17,13 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from proxy.memory.columns import Flags, Floats
 from proxy.memory.cues import Cues, Extent, asks_for, cues
 from proxy.memory.packing import IndexedMessage
 from proxy.memory.recall import WEIGHTS, Query, Ranking, Search, Weights
+from proxy.memory.spans import needed
 from proxy.memory.turn_index import TurnIndex
-from proxy.memory.view import Flags, Floats, needed, spread
+from proxy.memory.view import spread
 from proxy.types import Excerpt
 
 NeedKind = Literal["none", "faint", "some", "past"]

@@ -12,6 +12,7 @@ from proxy.memory.signals import folded
 NAME_WORDS = 3  # words up to which a quotation is a name or a title
 TAKEN = "\ufffc"  # placeholder for an enclosed character
 EDGE = 4_000  # characters that are read: a longer message is mostly pasted
+BLANK = re.compile(r"\n[ \t]*\n")  # between two paragraphs
 
 _FENCE = re.compile(r"^[ \t]*(```|~~~)[^\n]*\n.*?(?:^[ \t]*\1[^\n]*$|\Z)|```.*?(?:```|\Z)", re.DOTALL | re.MULTILINE)
 # <b>, <i>, <s> and <u> only emphasise. A tag that is not closed encloses the rest only where it stands on a line of its

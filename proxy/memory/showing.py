@@ -1,7 +1,7 @@
 """Facts as people read them: as JSON for the admin API, as a table, and words, times and numbers in a line."""
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 
 from proxy.memory.ageing import Decay, next_status, status
@@ -26,6 +26,22 @@ def card(scope: str, fact: Fact, now: float, ageing: Decay) -> dict[str, Json]:
         **{name: values[name] for name in _SHOWN_AFTER_STATUS},
         "becomes": becomes and {"status": becomes[0], "at": becomes[1]},
     }
+
+
+def described(shown: Mapping[str, Json]) -> list[str]:
+    """Renders a card, of a fact or of a job, as aligned lines: a name and a value each, times as dates."""
+    width = max(map(len, shown))
+    return [f"{name:<{width}}  {_described(name, value)}" for name, value in shown.items()]
+
+
+def _described(name: str, value: Json) -> str:
+    if isinstance(value, dict):  # what it becomes, and when
+        return f"{word(value['status'])} on {moment(value['at'])}"
+    if name.endswith("_at") and isinstance(value, float) and value:
+        return moment(value)
+    if name == "spent" and isinstance(value, float):
+        return f"${value:.4f}"
+    return word(value) or "-"
 
 
 def newest_first(facts: Iterable[Fact]) -> list[Fact]:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from itertools import groupby, pairwise
 
-from proxy.memory.signals import MANY, SINGLE, Analysis, analyse, terms_of
+from proxy.memory.analysis import MANY, SINGLE, Analysis, analyse, terms_of
 
 MOST_OF = 0.5  # least share of the shorter one's words that both have, where each has words of its own
 _SOME_OF = 1 / 3  # least share of the older one's words that the object of "sold" must have

@@ -10,7 +10,8 @@ import re
 
 from proxy.language.detect import language
 from proxy.memory.claim_words import spoken_in_claims
-from proxy.memory.own_words import attributed, own_words, speaks_of_text
+from proxy.memory.other_speakers import attributed, speaks_of_text
+from proxy.memory.own_words import own_words
 from proxy.memory.shapes import TAKEN, opens_play, without_enclosed
 from proxy.memory.support_content import denied, in_time, other_details, unrelated
 from proxy.memory.support_holder import of_another

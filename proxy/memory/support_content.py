@@ -3,11 +3,11 @@ same time, as often, and of the same thing at all."""
 
 import re
 
+from proxy.memory.agreeing import sounding
 from proxy.memory.claim_terms import Term
-from proxy.memory.claim_words import root
 from proxy.memory.clauses import split
 from proxy.memory.predictions import guess
-from proxy.memory.same_fact import sounding
+from proxy.memory.roots import root
 from proxy.memory.signals import folded, spoken_in
 from proxy.memory.support_quoted import Quoted, any_are_one, paired, people, spoken
 

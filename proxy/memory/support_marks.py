@@ -11,7 +11,8 @@ from functools import cache
 
 from proxy.language.phrases import expression
 from proxy.language.tables import tables
-from proxy.memory.claim_words import root, wording
+from proxy.memory.claim_words import wording
+from proxy.memory.roots import root
 from proxy.memory.signals import folded
 from proxy.types.memory import Language
 

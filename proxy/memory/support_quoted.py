@@ -9,10 +9,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from proxy.language.words import fold
+from proxy.memory.agreeing import agreeing
 from proxy.memory.claim_terms import Term
 from proxy.memory.claim_words import Wording, wording
 from proxy.memory.claims import Claim, claim
-from proxy.memory.same_fact import agreeing
 from proxy.memory.signals import folded
 from proxy.memory.support_marks import Marks, marks
 from proxy.types.memory import Language

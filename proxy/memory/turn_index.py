@@ -2,8 +2,8 @@
 adding costs the same however much is there.
 
 A request sees a `View` of it: the messages of its own path in the order they were said, found by the links of its hash
-chain, and optionally those of the scope's other sessions. Neighbours are neighbours in the view: so a branch never sees
-its sibling.
+chain (`paths`), and optionally those of the scope's other sessions. Neighbours are neighbours in the view: so a branch
+never sees its sibling.
 
 For one thread at a time: a posting list that is being read cannot grow.
 """
@@ -16,23 +16,14 @@ import numpy as np
 
 from proxy.language.words import terms
 from proxy.memory import packing
+from proxy.memory.columns import Columns, Flags, Floats
 from proxy.memory.cues import asking, concreteness
 from proxy.memory.packing import IndexedMessage, Messages, PackedIndex
 from proxy.memory.passage_vectors import PassageVectors
+from proxy.memory.paths import Views
 from proxy.memory.postings import Postings
-from proxy.memory.view import (
-    Columns,
-    Flags,
-    Floats,
-    Ints,
-    Paths,
-    View,
-    Walked,
-    estimate,
-    joined,
-    spans,
-    spread,
-)
+from proxy.memory.spans import estimate, spans
+from proxy.memory.view import View, spread
 from proxy.types import ArchivedTurn, Utterance, Vector
 
 PASSAGE_TOKENS = 120  # of a passage, at most
@@ -59,16 +50,23 @@ _PASSAGE_COLUMNS: Mapping[str, Any] = {"length": np.float32, "scale": np.float32
 class TurnIndex:
     """The search index of one scope."""
 
-    def __init__(self) -> None:
-        self._numbers: dict[bytes, int] = {}
-        self._sessions: dict[str, int] = {}
-        self._messages = Messages()
-        self._postings = Postings()
-        self._text_bytes = 0
-        self._by_message = Columns(**_MESSAGE_COLUMNS)
-        self._by_passage = Columns(**_PASSAGE_COLUMNS)
-        self._vectors = PassageVectors(self._by_passage)
-        self._paths = Paths()
+    def __init__(self, packed: PackedIndex | None = None) -> None:
+        if packed is None:
+            self._by_message, self._by_passage = Columns(**_MESSAGE_COLUMNS), Columns(**_PASSAGE_COLUMNS)
+            self._messages, self._postings = Messages(), Postings()
+            self._numbers: dict[bytes, int] = {}
+            self._sessions: dict[str, int] = {}
+            self._vectors = PassageVectors(self._by_passage)
+        else:
+            self._by_message = Columns.of(packing.columns_of(packed.columns, _MESSAGE_COLUMNS))
+            self._by_passage = Columns.of(packing.columns_of(packed.columns, _PASSAGE_COLUMNS))
+            self._messages, self._postings = Messages(packed.messages), Postings(packed.postings, packed.entries)
+            links, is_here = packing.links_of(packed.messages), self._by_message["is_here"].tolist()
+            self._numbers = {link: number for number, link in enumerate(links) if is_here[number]}
+            self._sessions = {name: number for number, name in enumerate(packed.messages.sessions)}
+            self._vectors = PassageVectors(self._by_passage, packed.vectors, packed.dimensions)
+        self._text_bytes = 0 if packed is None else packed.text_bytes
+        self._views = Views(self._numbers, self._messages, self._by_message)
 
     def __len__(self) -> int:
         return len(self._numbers)
@@ -83,7 +81,7 @@ class TurnIndex:
     @property
     def size(self) -> int:
         """Returns the approximate size in memory, in bytes."""
-        arrays = self._by_message.nbytes + self._by_passage.nbytes + self._paths.nbytes
+        arrays = self._by_message.nbytes + self._by_passage.nbytes + self._views.nbytes
         objects = _MESSAGE_BYTES * len(self._numbers) + self._postings.size
         return arrays + self._vectors.nbytes + objects + self._text_bytes
 
@@ -113,20 +111,8 @@ class TurnIndex:
     @classmethod
     def unpacked(cls, data: bytes | memoryview) -> "TurnIndex | None":
         """Returns the index of `packed` bytes; None if they are another version's."""
-        if (packed := packing.decode(data)) is None:
-            return None
-        index = cls()
-        index._messages = Messages(packed.messages)
-        index._postings = Postings(packed.postings, packed.entries)
-        index._by_message = Columns.of(packing.columns_of(packed.columns, _MESSAGE_COLUMNS))
-        index._by_passage = Columns.of(packing.columns_of(packed.columns, _PASSAGE_COLUMNS))
-        index._text_bytes = packed.text_bytes
-        is_here = index._by_message["is_here"].tolist()
-        links = packing.links_of(packed.messages)
-        index._numbers = {link: number for number, link in enumerate(links) if is_here[number]}
-        index._sessions = {name: number for number, name in enumerate(packed.messages.sessions)}
-        index._vectors = PassageVectors(index._by_passage, packed.vectors, packed.dimensions)
-        return index
+        packed = packing.decode(data)
+        return None if packed is None else cls(packed)
 
     def find(self, link: bytes) -> IndexedMessage | None:
         """Returns the message with this link; None if it is not in the index."""
@@ -193,7 +179,7 @@ class TurnIndex:
             self._vectors.remove(first, len(message.spans))
             self._messages.remove(number)
             self._by_message["is_here"][number] = False
-            self._paths.clear()
+            self._views.clear()
             self._text_bytes -= len(message.text.encode())
 
     def until(self, at: float) -> list[bytes]:
@@ -230,56 +216,7 @@ class TurnIndex:
     def view(self, path: Sequence[bytes], *, others_than: str | None = None) -> View:
         """Returns the view of `path`, the links of a request's chain in their order; links that are not archived are
         skipped. `others_than`: adds every other session of the scope than this one."""
-        own = self._own(path)
-        if others_than is None:
-            return own
-        others, begins = self._others(own.messages, self._sessions.get(others_than, -1))
-        return joined(self._seen(others, begins, np.full(len(others), -1)), own, goes_on=False)
-
-    def _own(self, path: Sequence[bytes]) -> View:
-        """Returns the view of a path, extended from the longest beginning of it that is known."""
-        known = self._paths.nearest(path)
-        if known is not None and self._is_outdated(known):
-            known = None
-        start = known.length if known else 0
-        numbers = [self._numbers.get(link, -1) for link in path[start:]]
-        here = [at for at, number in enumerate(numbers) if number >= 0]
-        if known is not None and not here:
-            return known.view
-        begins = np.zeros(len(here), dtype=np.bool_)
-        begins[:1] = True
-        at = np.array(here, dtype=np.int64)
-        view = self._seen(np.array([numbers[each] for each in here], dtype=np.int64), begins, at + start)
-        if not here:
-            return view
-        # Up to the last one that is here: those behind it may be archived soon.
-        stop = here[-1] + 1
-        missing = frozenset(link for link, number in zip(path[start:], numbers[:stop], strict=False) if number < 0)
-        if known is not None:
-            view, missing = joined(known.view, view, goes_on=True), known.missing | missing
-        self._paths.keep(path, Walked(view, start + stop, missing, len(self._messages)))
-        return view
-
-    def _is_outdated(self, known: Walked) -> bool:
-        """Tells whether messages missing on a known path have come since, or too many to check."""
-        if len(self._messages) - known.upto > known.length:
-            return True
-        return any(said is not None and said.link in known.missing for said in self._messages.since(known.upto))
-
-    def _seen(self, messages: Ints, begins: Flags, at: Ints) -> View:
-        counts = self._by_message["count"][messages]
-        first = np.cumsum(counts) - counts
-        message_of = np.repeat(np.arange(len(messages)), counts)
-        passages = self._by_message["first"][messages][message_of] + np.arange(len(message_of)) - first[message_of]
-        return View(
-            messages=messages,
-            passages=passages,
-            message_of=message_of,
-            first=first,
-            begins=begins,
-            at=at,
-            **{name: self._by_message[name][messages] for name in ("is_user", "asks", "concrete", "tokens")},
-        )
+        return self._views.of(path, others_than=None if others_than is None else self._sessions.get(others_than, -1))
 
     def lengths(self, view: View) -> Floats:
         """Returns the number of terms of every passage."""
@@ -301,16 +238,6 @@ class TurnIndex:
         """Returns a flag for each passage of a message that has no vector yet. Passages that never get one, behind the
         first of an embedded message, are not flagged."""
         return spread(~self._vectors.has(view.passages[view.first]), view)
-
-    def _others(self, own: Ints, session: int) -> tuple[Ints, Flags]:
-        sessions = self._by_message["session"]
-        wanted = self._by_message["is_here"] & (sessions != session)
-        wanted[own] = False
-        others = np.flatnonzero(wanted)
-        others = others[np.argsort(sessions[others], kind="stable")]
-        begins = np.ones(len(others), dtype=np.bool_)
-        begins[1:] = sessions[others][1:] != sessions[others][:-1]
-        return others, begins
 
     def _append(self, turn: ArchivedTurn, utterance: Utterance, asks: float) -> int:
         found = tuple(spans(utterance.text, PASSAGE_TOKENS))

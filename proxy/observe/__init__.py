@@ -11,6 +11,7 @@ ledger.py     their reader, at each scrape
 siblings.py   the workers of one machine: whichever is scraped asks the others
 tally.py      adds up the events of requests until somebody looks
 tracing.py    traces: the spans of a request
+sampling.py   which requests are traced
 otlp.py       their sender, by OpenTelemetry's protocol
 logs.py       structured logs, without contents or keys
 """

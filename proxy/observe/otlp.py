@@ -24,6 +24,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans, St
 from opentelemetry.proto.trace.v1.trace_pb2 import Span as SpanMessage
 
 from proxy.config.observe import Tracing as Settings
+from proxy.observe.sampling import Sampler
 from proxy.observe.tracing import Finished, Kind, Span, Tracing, Value
 
 log = logging.getLogger(__name__)
@@ -48,7 +49,8 @@ Counted = Callable[[str, int], None]  # (result, spans)
 def open_tracing(settings: Settings, counted: Counted, *, delay: float = DELAY) -> Tracing:
     """Returns the beginnings of traces whose spans are sent as the settings say. `counted` is called in any thread."""
     sender = Sender(settings, counted, delay)
-    return Tracing(settings.sample, sender.put, sender.close)
+    sampler = Sampler(settings.sample, settings.callers_per_minute)
+    return Tracing(sampler, sender.put, sender.close)
 
 
 class Sender:

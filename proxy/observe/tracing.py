@@ -15,6 +15,7 @@ from time import perf_counter, time_ns
 from typing import Literal, TypeAlias
 from urllib.parse import urlsplit
 
+from proxy.observe.sampling import Sampler
 from proxy.protocol import headers as wire_headers
 from proxy.types import Delivery, Headers, LedgerRow, Usage
 
@@ -24,7 +25,6 @@ Kind = Literal["internal", "server", "client"]
 PARENT = "traceparent"
 MOST_SPANS = 200  # of a request; a tool loop has a dozen for each round
 LONGEST_MODEL = 200  # characters
-_MASK = 2**64 - 1
 _TRACEPARENT = pattern(r"([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(?:-.*)?")
 # Names that the conventions have for providers, by our dialects, and in their style where they have none.
 PROVIDERS: Mapping[str, str] = {
@@ -89,11 +89,15 @@ class Trace:
 
     __slots__ = ("_calls", "_holds", "_put", "_request_id", "_spans", "clock", "id", "is_sampled", "root")
 
-    def __init__(self, parent: Parent | None, ratio: float, put: Callable[[Finished], None], request_id: str) -> None:
-        """`ratio`: share of the requests without a parent that are sampled."""
-        self.id = getrandbits(128) or 1 if parent is None else parent.trace
-        # By the trace's number, so that every service that samples the same share has the same traces.
-        self.is_sampled = (self.id & _MASK) < ratio * 2**64 if parent is None else parent.is_sampled
+    def __init__(
+        self, parent: Parent | None, sampler: Sampler, put: Callable[[Finished], None], request_id: str
+    ) -> None:
+        if parent is None:
+            self.id = getrandbits(128) or 1
+            self.is_sampled = sampler.begun_here(self.id)
+        else:
+            self.id = parent.trace
+            self.is_sampled = sampler.handed_on(is_sampled=parent.is_sampled)
         now = perf_counter()
         self.root = Span("", getrandbits(64) or 1, None if parent is None else parent.span, now, now, "server")
         self.clock = 0
@@ -281,13 +285,13 @@ def _tell_request(told: dict[str, Value], row: LedgerRow) -> None:
 class Tracing:
     """The beginnings of traces. `put` takes what is to be sent; it neither waits nor raises."""
 
-    ratio: float
+    sampler: Sampler
     put: Callable[[Finished], None]
     close: Callable[[], None] = lambda: None  # sends what is left; it may wait
 
     def begin(self, headers: Headers, request_id: str) -> Trace:
         """Begins the trace of a request."""
-        return Trace(parent_in(headers), self.ratio, self.put, request_id)
+        return Trace(parent_in(headers), self.sampler, self.put, request_id)
 
 
 # The trace of the request that is being answered, for log lines and for what is done on its behalf.

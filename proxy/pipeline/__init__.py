@@ -1,40 +1,51 @@
 """The way of a request, from bytes to answer, and the record of its outcome. Here are the services that handle
 requests, built once for a process (`proxy/services/` composes them), and the context of one request.
 
-chat.py         the way itself, from bytes to answer, a stage a line (start reading here)
-identifying.py  for it: the identity of a request, and the history that its client left out
-obeying.py      for it: orders to memory, carried out: commands, and what is to be forgotten
-reusing.py      for it: a stored answer, looked up, waited for, and replayed
-desk.py         the desk of a request, where the model manages its own memory
-desk_states.py  for it: what this process knows of the desks of sessions
-tool_loop.py    an answer in which the model calls tools of ours: round after round, spliced into one
-tool_stream.py  for it: the answer as a stream, on its way to the client
-tool_turns.py   for it: the decision after each round, and what is kept of it
-tool_rounds.py  for it: the upstream calls of such an answer, their prompts and accounts
-limits.py       for limits of keys and end users: what a request may come to, estimated
-record.py       after the answer: ledger, metrics, session, stored answer, what was said
-outcome.py      for it: what an upstream has delivered, read
-answered_scopes.py scopes that an upstream has answered: nothing is stored for others
-ledger.py       for it: the row of costs and savings, and the contents where they are kept
-commanding.py   commands as whole messages (/remember, /clear, …), carried out and answered by the system
-ending_sessions.py  the end of a conversation, by idleness or at the client's word, and who is told of it
-other_apis.py   the Responses and Messages APIs: their requests handled as any other, their answers in their own shape
-telling.py      for it: a chat completion, told whole or as events in another API
-response_chains.py  for it: responses that are kept, and requests that go on from them
-kept_responses.py  for it: responses that are kept, told and deleted; tokens of a message's request, counted
-context_api.py  the context of a conversation as an API, told from the archive
-rollout.py      the mode of each conversation; conversations that return to pass-through
-sessions_api.py sessions as an API: their end
-desk_tools.py   tools of the desk, run: orders carried out, and answered with a sentence
-desk_facts.py   for it: facts, remembered and forgotten
-desk_memory.py  for it: Anthropic's memory tool, carried out over a person's folder
-desk_documents.py for it: the documents of a person's folder, read and written
-desk_api.py     the desk of a session as an API: reset, pins
-desk_reset.py   a person's word on a desk: reset, confirmation, pins
-unmanaged.py    requests to other routes, on their way through: what is noticed of them, and their rows in the ledger
-own_requests.py requests of our own: the upstream's answer for a sample of the reused ones; the judge of reuse
-memory_model.py for it: the model that memory asks, behind an upstream
-mirror.py       for it: a sample of managed requests asked once more as they were, and both answers compared
+On its way, in this order:
+
+    other_apis.py       the Responses and Messages APIs: their requests handled as any other, their answers in their own
+                        shape
+    response_chains.py  for it: responses that are kept, and requests that go on from them
+    chat.py             the way itself, from bytes to answer, a stage a line (start reading here)
+    limits.py           for limits of keys and end users: what a request may come to, estimated
+    identifying.py      the identity of a request, and the history that its client left out
+    rollout.py          the mode of each conversation; conversations that return to pass-through
+    obeying.py          orders to memory, carried out: commands, and what is to be forgotten
+    commanding.py       for it: commands as whole messages (/remember, /clear, …), answered by the system
+    reusing.py          a stored answer, looked up, waited for, and replayed
+    desk.py             the desk of a request, where the model manages its own memory
+    desk_states.py      for it: what this process knows of the desks of sessions
+    tool_loop.py        an answer in which the model calls tools of ours: round after round, spliced into one
+    tool_rounds.py      for it: the upstream calls of such an answer, their prompts and accounts
+    tool_turns.py       for it: the decision after each round, and what is kept of it
+    tool_stream.py      for it: the answer as a stream, on its way to the client
+    desk_tools.py       for it: tools of the desk, run: orders carried out, and answered with a sentence
+    desk_facts.py       for these: facts, remembered and forgotten
+    desk_documents.py   for these: the documents of a person's folder, read and written
+    desk_memory.py      for these: Anthropic's memory tool, carried out over a person's folder
+    telling.py          for other APIs: a chat completion, told whole or as events
+
+After the answer:
+
+    record.py           ledger, metrics, session, stored answer, what was said
+    outcome.py          for it: what an upstream has delivered, read
+    answered_scopes.py  for it: scopes that an upstream has answered: nothing is stored for others
+    ledger.py           for it: the row of costs and savings, and the contents where they are kept
+    mirror.py           a sample of managed requests asked once more as they were, and both answers compared
+    own_requests.py     other requests of our own: the upstream's answer for a sample of the reused ones; the judge
+                        of reuse
+    memory_model.py     the model that memory asks, behind an upstream
+    ending_sessions.py  the end of a conversation, by idleness or at the client's word, and who is told of it
+
+Beside the way, each with its own routes:
+
+    context_api.py      the context of a conversation as an API, told from the archive
+    sessions_api.py     sessions as an API: their end
+    desk_api.py         the desk of a session as an API: reset, pins
+    desk_reset.py       a person's word on a desk: reset, confirmation, pins
+    kept_responses.py   responses that are kept, told and deleted; tokens of a message's request, counted
+    unmanaged.py        requests to other routes, on their way through: what is noticed of them, and their rows in the
+                        ledger
 """
 
 import asyncio
@@ -49,8 +60,9 @@ from proxy.http.access import Authenticator, OriginPolicy
 from proxy.keys.book import KeyBook
 from proxy.keys.limiting import Limiter
 from proxy.keys.limits import with_room
-from proxy.memory.learn import Learner, Obedience
+from proxy.memory.learn import Learner
 from proxy.memory.library import Library
+from proxy.memory.obedience import Obedience
 from proxy.observe.ledger import LedgerTotals
 from proxy.observe.metrics import Metrics
 from proxy.observe.tracing import Tracing

@@ -17,8 +17,9 @@ from proxy.memory.commands import Order
 from proxy.memory.credentials import has_credential
 from proxy.memory.edits import Draft
 from proxy.memory.extract import extract
-from proxy.memory.learn import Learner, Obedience
+from proxy.memory.learn import Learner
 from proxy.memory.library import Library
+from proxy.memory.obedience import Obedience
 from proxy.pipeline.answered_scopes import AnsweredScopes
 from proxy.protocol.chains import links_after
 from proxy.protocol.message import message
@@ -138,6 +139,7 @@ class Commander:
     open_turns: OpenTurns
     decay: Decay
     archives_all: bool  # the turns of all sessions are archived, not only those of sessions that clients name
+    obeying: float = OBEYING  # seconds
 
     async def carry_out(self, given: Given) -> str:
         """Carries out a command; returns the answer. Raises StorageError if memory cannot be reached."""
@@ -171,10 +173,11 @@ class Commander:
         if not await self._is_answered(given):
             return text(said, "unanswered")
         await self.learner.settled(given.named)
-        known = await self.library.facts.all(given.scope)
-        made = edits.add(known, drafted(words, known, said), scope=given.scope, now=given.at)
-        self.library.learn(given.scope, await self.library.shelf(given.scope), made.rows)
-        await self.library.facts.flush()
+        async with self.library.editing(given.scope):
+            known = await self.library.facts.all(given.scope)
+            made = edits.add(known, drafted(words, known, said), scope=given.scope, now=given.at)
+            self.library.learn(given.scope, await self.library.shelf(given.scope), made.rows)
+            await self.library.facts.flush()
         if made.fact.id not in {fact.id for fact in await self.library.facts.all(given.scope)}:
             raise StorageError("what was to be remembered is not there")
         return text(said, "remembered", key=made.fact.key, value=_shown(made.fact.value))
@@ -195,7 +198,7 @@ class Commander:
         order = self._order(given)
         meant = order.means(known)
         try:
-            await within(OBEYING, self.obedience.obey(given.scope, order))
+            await within(self.obeying, self.obedience.obey(given.scope, order))
         except TimeoutError:  # it goes on
             return text(said, "hidden", what=_listed(meant) or _shown(words))
         if order.is_wipe:

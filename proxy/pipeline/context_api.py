@@ -100,7 +100,7 @@ class ContextReader:
         heard, facts = Heard(), tuple[Fact, ...]()
         if await services.answered.has(scope.id):
             with suppress(TimeoutError):
-                await within(SETTLING, services.learner.settled(who))
+                await within(SETTLING * services.patience, services.learner.settled(who))
             shelf = await services.library.shelf(who.memory)
             path = await self._path(who, shelf, turns_read(profile))
             facts = tuple(shelf.facts.values()) if asked.include_patterns else ()

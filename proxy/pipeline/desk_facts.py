@@ -29,6 +29,10 @@ class DeskFacts:
 
     async def remember(self, order: Remember, waits: Waits) -> Edit:
         """Keeps a fact, or lets it wait for a person. Raises `Unfit`, StorageError."""
+        async with self.library.editing(self.scope):
+            return await self._remember(order, waits)
+
+    async def _remember(self, order: Remember, waits: Waits) -> Edit:
         known = await self._known()
         key, value = _key(order.key), " ".join(order.value.split())
         if has_credential(value):
@@ -50,6 +54,10 @@ class DeskFacts:
     async def forget(self, order: Forget) -> Edit:
         """Deletes a fact as a person does on the page: it stays as history that can be restored. What the user orders
         to be forgotten in a message is obeyed before any model reads it. Raises `Unfit`, StorageError."""
+        async with self.library.editing(self.scope):
+            return await self._forget(order)
+
+    async def _forget(self, order: Forget) -> Edit:
         current = [fact for fact in await self._known() if fact.superseded_by is None]
         key = _key(order.key)
         meant = [fact for fact in current if fact.key == key] or [fact for fact in current if key in fact.key]

@@ -99,11 +99,12 @@ class DeskReset:
         if edit.tool != "remember":
             version = await self._write(scope, edit.name, edit.before, edit.after, "person")
             return Edit(edit.tool, edit.name, edit.before, edit.after, version=version)
-        known = await self.library.facts.all(scope)
-        before = next((fact for fact in known if fact.key == edit.name and fact.superseded_by is None), None)
-        draft = Draft(before.domain if before else "personal", edit.name, edit.after)
-        made = edits.add(known, draft, scope=scope, now=self.clock(), source="api")
-        await self._learn(scope, made.rows)
+        async with self.library.editing(scope):
+            known = await self.library.facts.all(scope)
+            before = next((fact for fact in known if fact.key == edit.name and fact.superseded_by is None), None)
+            draft = Draft(before.domain if before else "personal", edit.name, edit.after)
+            made = edits.add(known, draft, scope=scope, now=self.clock(), source="api")
+            await self._learn(scope, made.rows)
         return Edit("remember", edit.name, edit.before, edit.after, fact=made.fact.id)
 
     async def _write(self, scope: str, name: str, base: str, text: str, by: EditedBy) -> int:

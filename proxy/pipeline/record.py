@@ -17,7 +17,8 @@ import msgspec
 
 from proxy.config import price_for
 from proxy.memory import commands
-from proxy.memory.learn import Learner, Obedience
+from proxy.memory.learn import Learner
+from proxy.memory.obedience import Obedience
 from proxy.observe.metrics import Metrics
 from proxy.pipeline import ledger as ledger_row
 from proxy.pipeline.answered_scopes import AnsweredScopes

@@ -88,9 +88,11 @@ def _decoded(whole: bytes) -> dict[str, Any]:
 
 
 def _summed(stream: bytes) -> dict[str, Any]:
-    """Returns the completion that a stream adds up to."""
+    """Returns the completion that a stream adds up to. Raises UpstreamBroken for one that does not."""
     parser, whole = sse.SseParser(), Accumulator()
     whole.feed_all([event.data for event in (*parser.feed(stream), *parser.flush()) if event.data is not None])
+    if whole.garbage or whole.overflowed:
+        raise UpstreamBroken(_NO_COMPLETION)  # a part of it would be missing
     completion = whole.completion()
     return {**completion, "error": whole.error} if whole.error else completion
 

@@ -1,7 +1,7 @@
 """Requests to other routes than the managed one, on their way through: what is noticed of each in passing, and its row
-in the ledger once it is over, with its metrics. Bytes pass as they come and are never held back: kept are the first
-and the last few kilobytes of an answer, and read are the model and the usage that they tell. Where a route that is
-billed by the token tells no usage, it is estimated by what has passed.
+in the ledger once it is over, with its metrics; a look at the list of models has none. Bytes pass as they come and are
+never held back: kept are the first and the last few kilobytes of an answer, and read are the model and the usage that
+they tell. Where a route that is billed by the token tells no usage, it is estimated by what has passed.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ from proxy.pipeline.ledger import cost_of
 from proxy.pipeline.record import DEADLINE, Settle
 from proxy.protocol import headers as wire_headers
 from proxy.protocol.headers import read_directives
-from proxy.protocol.routes import ANSWERLESS, MOST_MODEL, is_counted, model_in, route_of, usage_in
+from proxy.protocol.routes import ANSWERLESS, MOST_MODEL, is_counted, is_traffic, model_in, route_of, usage_in
 from proxy.storage.opening import Storage
 from proxy.storage.pending import BEGUN
 from proxy.tasks import Attempts, Tasks
@@ -151,16 +151,20 @@ class Unmanaged:
         scope = passage.scope.id if is_known else self.answered.before(passage.scope.id)
         if self.storage.database.erasures.is_over(scope):
             scope = UNANSWERED
-        attempts.call("ledger", lambda: self._write(row_of(passage, scope, usage, price, total)), fallback=None)
+        keeps = is_traffic(passage.method, passage.route)
+        row = row_of(passage, scope, usage, price, total)
+        attempts.call("ledger", lambda: self._write(row, keeps=keeps), fallback=None)
 
     async def _read(self, passage: Passage) -> Usage | None:
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self.executor, usage_in, passage.begins, passage.ends)
 
-    def _write(self, row: LedgerRow) -> None:
-        self.storage.ledger.append(row)
+    def _write(self, row: LedgerRow, *, keeps: bool) -> None:
+        if keeps:
+            self.storage.ledger.append(row)
         self.settle(row)
-        self.metrics.passed_through(row)
+        if keeps:
+            self.metrics.passed_through(row)
 
 
 def row_of(passage: Passage, scope: str, usage: Usage | None, price: Price, total: float) -> LedgerRow:

@@ -7,6 +7,7 @@ fitting.py     its messages, as an upstream of chat completions takes them
 
 chat.py        the neutral request, read from a chat completion's body; its canonical form
 chains.py      its history as a hash chain
+calls.py        calls of tools, read however an upstream has written them
 message.py     the neutral message; changed messages: a block before or behind, shorter texts, another content
 newest.py      the newest words of a user in a kept body, read without parsing the rest
 request.py     parses the body once; writes a changed body, every untouched byte kept

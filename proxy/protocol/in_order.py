@@ -1,8 +1,12 @@
 """The deltas of a completion as pieces of one block after another, for APIs that tell an answer so. Pure.
 
+Of several choices the first that is told is the answer: a client of these APIs asks for one. An upstream that streams
+in form only has a whole message in the place of a delta.
+
 An upstream may write several calls of tools at a time, a piece of this, a piece of that one. The first is told as it
 comes; what begins before its arguments are a whole JSON object waits for that, or for the end. A call that is written
-in one go, as nearly all are, waits for nothing.
+in one go, as nearly all are, waits for nothing. Its name is whole once its arguments begin, or something else does
+(Gemini writes names in pieces).
 """
 
 from collections.abc import Iterator, Mapping
@@ -11,6 +15,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
+from proxy.protocol.calls import arguments_in, called
 from proxy.protocol.responses.output import reasoning_text, said_text
 from proxy.types import Json
 
@@ -63,9 +68,28 @@ class InOrder:
         self._waiting: list[_Block] = []
         self._numbers: dict[int, int] = {}  # the upstream's index → our number of its newest call
         self._calls: list[_Block] = []
+        self._index: Json = None  # of the choice that is told
+        self._has_begun = False
 
-    def feed(self, delta: Mapping[str, Json]) -> list[Piece]:
-        """Returns the pieces that can be told."""
+    def choice(self, chunk: Mapping[str, Json]) -> Mapping[str, Json]:
+        """Returns what a chunk has of the choice that is told; {} if nothing."""
+        choices = chunk.get("choices")
+        for at, choice in enumerate(choices if isinstance(choices, list) else ()):
+            if isinstance(choice, dict):
+                index = choice.get("index", at)
+                self._index = index if self._index is None else self._index
+                if index == self._index:
+                    return choice
+        return {}
+
+    def feed(self, choice: Mapping[str, Json]) -> list[Piece]:
+        """Returns the pieces that can be told of what a choice has said."""
+        delta = choice.get("delta")
+        if delta is None and not self._has_begun:  # later a message repeats what was told
+            delta = choice.get("message")
+        if not isinstance(delta, dict):
+            return []
+        self._has_begun |= bool(delta)
         pieces: list[Piece] = []
         if thought := reasoning_text(delta):
             pieces += self._take("reasoning", thought)
@@ -94,12 +118,12 @@ class InOrder:
     def _take_call(self, given: Mapping[str, Json], position: int) -> Iterator[Piece]:
         index = given.get("index")
         index = index if isinstance(index, int) else position
-        function = given.get("function")
-        told = function if isinstance(function, dict) else {}
-        call_id, name, text = given.get("id"), told.get("name"), told.get("arguments")
+        told = called(given)
+        call_id, name, text = given.get("id"), told.get("name"), arguments_in(told)
         call = self._call(index, call_id if isinstance(call_id, str) else "")
-        call.name = call.name or (name if isinstance(name, str) else "")
-        if isinstance(text, str) and text:
+        if isinstance(name, str) and name != call.name and not (call.told or call.untold):
+            call.name += name  # one that comes again is a repetition
+        if text:
             call.untold.append(text)
         yield from self._told()
 
@@ -121,8 +145,9 @@ class InOrder:
         yield from self._of(self._open)
         while self._waiting and (at_the_end or self._open is None or self._open.is_over):
             following = self._waiting[0]
-            if following.kind == "call" and not following.name and not at_the_end:
-                return  # its name is still to come
+            is_named = bool(following.name) and bool(following.untold or len(self._waiting) > 1)
+            if following.kind == "call" and not is_named and not at_the_end:
+                return  # its name is still to come, or the rest of it
             self._open = self._waiting.pop(0)
             if self._open.kind == "call" and not self._open.untold:
                 self._open.untold.append("")  # it begins all the same

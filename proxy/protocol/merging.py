@@ -20,6 +20,9 @@ _SCALARS = (bool, int, float)
 _MERGED = (str, dict, list)
 # Texts of a delta, whose fragments may be joined before they are merged.
 _TEXTS = frozenset({"content", "reasoning_content", "reasoning"})
+# What may come as a list of parts, and the types of parts that come in fragments.
+_IN_PARTS = frozenset({"content", "thinking"})
+_FRAGMENTS = frozenset({"text", "thinking"})
 
 
 class MisfitError(ValueError):
@@ -44,7 +47,9 @@ def merge(into: _Object, new: _Object, *, fragments: bool) -> int:
     size = 0
     for key, value in new.items():
         old = into.get(key)
-        if value is None:
+        if fragments and key in _IN_PARTS and (isinstance(value, list) or isinstance(old, list)):
+            size += _merge_content(into, key, value)
+        elif value is None:
             into.setdefault(key, None)
         elif isinstance(value, str):
             _merge_string(into, key, value, fragments=fragments)
@@ -61,6 +66,35 @@ def merge(into: _Object, new: _Object, *, fragments: bool) -> int:
         else:
             raise MisfitError(f"{key}: {type(value).__name__} after {type(old).__name__}")
     return size
+
+
+def _merge_content(into: _Object, key: str, value: Json) -> int:
+    """Merges a content that is a list of parts, or becomes one: Mistral's models think in parts, and answer in strings.
+    A part goes on from one of its type before it, as fragments of a string do."""
+    size, parts = 0, _as_parts(into.get(key))
+    into[key] = parts
+    for part in _as_parts(value):
+        last = parts[-1] if parts else {}
+        if not isinstance(part, dict) or not isinstance(last, dict):
+            raise MisfitError("a part that is no object")
+        kind = part.get("type")
+        if isinstance(kind, str) and kind in _FRAGMENTS and part.keys() == {"type", kind} and last.get("type") == kind:
+            size += merge(last, {kind: part[kind]}, fragments=True)
+        else:
+            parts.append(part)
+            size += _size(part)
+    return size
+
+
+def _as_parts(content: Json) -> list[Any]:
+    if isinstance(content, list):
+        return content
+    content = joined(content)
+    if content is None or content == "":
+        return []
+    if not isinstance(content, str):
+        raise MisfitError(f"{type(content).__name__} among parts")
+    return [{"type": "text", "text": content}]
 
 
 def _merge_string(into: _Object, key: str, value: str, *, fragments: bool) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from proxy.protocol.calls import read_call
 from proxy.types import Json, Message, Part, ToolCall
 
 INSTRUCTIONS = ("system", "developer")  # roles
@@ -109,7 +110,7 @@ class ChatCompletionMessage(msgspec.Struct, frozen=True):
     @property
     def tool_calls(self) -> Sequence[ToolCall]:
         calls = self.data.get("tool_calls")
-        return [_call(call) for call in calls] if calls and isinstance(calls, list) else ()
+        return [read_call(call) for call in calls] if calls and isinstance(calls, list) else ()
 
     @property
     def tool_call_id(self) -> str:
@@ -245,18 +246,6 @@ def _part(part: Json) -> Part:
             return Part("text", part, text)
         case _:
             return Part("other", part)
-
-
-def _call(call: Json) -> ToolCall:
-    if not isinstance(call, dict):
-        return ToolCall("", "", None)
-    function = call.get("function")
-    name, arguments = (function.get("name"), function.get("arguments")) if isinstance(function, dict) else (None, None)
-    return ToolCall(
-        _id(call.get("id")),
-        name if isinstance(name, str) else "",
-        arguments if isinstance(arguments, str) else None,
-    )
 
 
 def _id(value: Json) -> str:

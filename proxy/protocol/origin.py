@@ -33,7 +33,7 @@ class Origin:
     chain: str = ""  # the response that it goes on from, of those that the proxy keeps (Responses)
     is_unstored: bool = False  # the provider is to keep nothing of it: the whole chain is here (Responses)
     dangling: str = ""  # the call_id of an output whose call is not there; "": there is none (Responses)
-    has_own: bool = False  # reasoning that the proxy has handed out itself, and no provider can read (Responses)
+    has_own: bool = False  # reasoning that the proxy has handed out itself, and no provider can read
 
     @property
     def previous(self) -> str:

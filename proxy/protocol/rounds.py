@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
+from proxy.protocol.calls import read_call
 from proxy.protocol.merging import call_of, is_index, joined, merge
 from proxy.protocol.splicing import Splice, delta_of, first_choice, says_something
 from proxy.protocol.sse import DONE_DATA, Event, SseParser
@@ -60,10 +61,7 @@ class _Call:
     @property
     def read(self) -> ToolCall:
         """The call as it reads so far."""
-        said = joined(self.said)
-        function = said.get("function")
-        arguments = function.get("arguments") if isinstance(function, dict) else None
-        return ToolCall(str(said.get("id") or ""), self.name, arguments if isinstance(arguments, str) else None)
+        return read_call(joined(self.said))
 
 
 @dataclass(slots=True)

@@ -25,6 +25,8 @@ FAMILIES = (
     *("/v1/embeddings", "/v1/models", "/v1/files", "/v1/batches", "/v1/images", "/v1/audio", "/v1/moderations"),
     "/v1/rerank",
 )
+# Asked for with GET it tells what there is: nothing is said in it, nothing billed, and clients ask it all day.
+CATALOGUE = "/v1/models"
 # Of these the prompt alone is billed.
 ANSWERLESS = ("/v1/embeddings", "/v1/rerank")
 OTHER = "other"
@@ -101,6 +103,11 @@ def route_of(method: str, path: str) -> str:
         return whole
     family = "/".join(whole.split("/", 3)[:3])
     return family if family in FAMILIES else OTHER
+
+
+def is_traffic(method: str, route: str) -> bool:
+    """Tells whether a request to a route that is passed through counts as one, so that it has a row in the ledger."""
+    return route != CATALOGUE or method not in ("GET", "HEAD")
 
 
 def model_in(piece: bytes) -> str:

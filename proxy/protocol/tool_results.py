@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 
+from proxy.protocol.calls import arguments_in
 from proxy.protocol.message import message
 from proxy.types import Json, Message, ToolCall
 
@@ -81,8 +82,9 @@ def _sound(call: Json, position: int) -> Json:
         return call
     sound = dict(call)
     function = call.get("function")
-    if isinstance(function, dict) and not is_object(function.get("arguments")):
-        sound["function"] = {**function, "arguments": _NO_ARGUMENTS}
+    if isinstance(function, dict):
+        arguments = arguments_in(function)
+        sound["function"] = {**function, "arguments": arguments if is_object(arguments) else _NO_ARGUMENTS}
     if sound.get("id") in (None, ""):
         sound["id"] = call_id_of(position, function)
     return sound

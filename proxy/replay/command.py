@@ -17,6 +17,7 @@ from typing import Any
 
 import msgspec
 
+from proxy import bounded
 from proxy import config as configuration
 from proxy.config import Config
 from proxy.memory.showing import plain
@@ -30,7 +31,6 @@ from proxy.replay.reading import Logged, Skipped
 from proxy.replay.report import Costs, Replayed, Report, Total
 from proxy.replay.running import RATIOS, open_resources, replay_config, replayed
 
-STANDARD = Path("-")  # standard input
 ALL = "all"
 NOTES = (
     "Tokens are counted by the o200k ranks; your provider's own count may differ by some per cent.",
@@ -54,7 +54,7 @@ def run(options: argparse.Namespace) -> int:
     progress = Progress(sys.stderr)
     progress.say("reading")
     try:
-        requests, skipped = log_of([_read(file) for file in options.files])
+        requests, skipped = log_of(_read(options.files, options.most_mb * 2**20))
     except (OSError, ValueError) as error:
         progress(1, 1)
         _complain(f"{error.filename}: {error.strerror}" if isinstance(error, OSError) else str(error))
@@ -74,9 +74,15 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _read(file: Path) -> bytes:
-    """Raises OSError, with the file's name."""
-    return sys.stdin.buffer.read() if file == STANDARD else file.read_bytes()
+def _read(files: Iterable[Path], most: int) -> list[bytes]:
+    """Returns the files, of `most` bytes together. Raises OSError, with a file's name, and ValueError."""
+    read = list[bytes]()
+    for file in files:
+        try:
+            read.append(bounded.contents(file, most - sum(map(len, read))))
+        except bounded.TooLong:
+            raise ValueError(f"{file}: the log is longer than {most // 2**20:,} MiB: --most-mb lets it be") from None
+    return read
 
 
 def _models(requests: Iterable[Logged]) -> set[str]:

@@ -1,11 +1,9 @@
-"""Files of a log as requests: an object a line, an array of them, or one that holds them, compressed by gzip or not.
+"""Files of a log as requests: an object a line, an array of them, or one that holds them.
 
 What only a whole log can tell is settled here: the answer that another entry has, and which names of sessions say
 something.
 """
 
-import gzip
-import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -18,29 +16,17 @@ from proxy.replay.reading import SESSION, Answered, Logged, Skipped, read
 from proxy.types import Message
 
 BOM = b"\xef\xbb\xbf"
-GZIP = b"\x1f\x8b"
 
 
 def log_of(files: Iterable[bytes]) -> tuple[list[Logged], list[Skipped]]:
-    """Parses whole files, compressed or not, as one log: what answers a request of another file is its answer. Raises
-    ValueError for a compressed file that is damaged."""
-    said = [each for data in files for each in _entries(unpacked(data))]
+    """Parses whole files as one log: what answers a request of another file is its answer."""
+    said = [each for data in files for each in _entries(data)]
     answers = {each.name: each.answer for each in said if isinstance(each, Answered)}
     requests = [_with_answer(each, answers) for each in said if isinstance(each, Logged)]
     asked = {each.name for each in requests}
     alone = [Skipped(each.line, ANSWER_ONLY) for each in said if isinstance(each, Answered) and each.name not in asked]
     skipped = [each for each in said if isinstance(each, Skipped)]
     return _of_conversations(requests), sorted([*skipped, *alone], key=lambda each: each.line)
-
-
-def unpacked(data: bytes) -> bytes:
-    """Returns the bytes of a file, decompressed if they are gzip's. Raises ValueError if they are damaged."""
-    if not data.startswith(GZIP):
-        return data
-    try:
-        return gzip.decompress(data)
-    except (OSError, EOFError, zlib.error):
-        raise ValueError("a file is compressed, and damaged or not complete") from None
 
 
 def _entries(data: bytes) -> Iterator[Logged | Skipped | Answered]:

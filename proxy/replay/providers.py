@@ -3,28 +3,11 @@ prices then hold."""
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from proxy.config import Upstream
+from proxy.config.providers import PROVIDERS
 from proxy.config.upstreams import listed
-
-
-@dataclass(frozen=True, slots=True)
-class Provider:
-    """A provider by the names of its models. `names`: patterns, beside those that have a list price."""
-
-    dialect: str
-    base_url: str  # never asked: a replay calls nobody
-    names: tuple[str, ...]
-
-
-PROVIDERS = (
-    Provider("kimi", "https://api.moonshot.ai/v1", ("kimi-*", "moonshot-*")),
-    Provider("openai", "https://api.openai.com/v1", ("gpt-*", "chatgpt-*", "o[0-9]*")),
-    Provider("deepseek", "https://api.deepseek.com/v1", ("deepseek-*",)),
-    Provider("mistral", "https://api.mistral.ai/v1", ("mistral-*", "magistral-*", "ministral-*", "codestral-*")),
-)
 
 
 def upstreams_for(models: Iterable[str]) -> tuple[Upstream, ...]:
@@ -51,6 +34,7 @@ def upstreams_for(models: Iterable[str]) -> tuple[Upstream, ...]:
 def _provider_of(model: str) -> str:
     own = model.rsplit("/", 1)[-1]
     for each in PROVIDERS:
-        if listed(each.dialect, (model,)) is not None or any(fnmatchcase(own, pattern) for pattern in each.names):
+        is_named = any(fnmatchcase(own, pattern) for pattern in each.names)
+        if each.names and (is_named or listed(each.dialect, (model,)) is not None):
             return each.dialect
     return ""

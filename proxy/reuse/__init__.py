@@ -16,7 +16,8 @@ May this request be answered from memory, or its answer kept?
     cacheable.py   the reasons for which no answer is reused or kept: what it carries, what its user asks, as learned
                    from sentences (learned.json)
     gate.py        does it ask about this moment, tell a feeling, order something done? By the words that say so
-    standing.py    is it understood without what was said before it? sentence.py: a sentence and what it is about
+    standing.py    is it understood without what was said before it? sentence.py: a sentence and what it is about;
+                   english.py, spanish.py: the rules of each language for that
 
 Which earlier questions may it be compared with?
 

@@ -227,7 +227,7 @@ def compose(
     erasures = database.erasures
     partitions = Partitions(storage.reuse, executor, foreign_writes=database.foreign_writes, is_over=erasures.is_over)
     intent = _intent(opened, partitions)
-    memory = remembering.memory(opened, answered)
+    memory = remembering.memory(opened, answered, patience)
     library, ends = memory.library, memory.ends
     held = shared.open_turns, shared.last_served
     for part in (library, partitions, answered, *held, ends, memory.arming, memory.desks, rollout):

@@ -10,11 +10,12 @@ from proxy.embedding import Embedder
 from proxy.files.desk_syncing import desk_files
 from proxy.files.serving import Files
 from proxy.memory.ageing import decay
-from proxy.memory.learn import Learner, Obedience
+from proxy.memory.learn import Learner
 from proxy.memory.library import Library
+from proxy.memory.obedience import Obedience
 from proxy.memory.vectors import VectorQueue
 from proxy.pipeline.answered_scopes import AnsweredScopes
-from proxy.pipeline.commanding import Commander
+from proxy.pipeline.commanding import OBEYING, Commander
 from proxy.pipeline.desk import Desks
 from proxy.pipeline.ending_sessions import Ends, Listener, OnEnd, to_all
 from proxy.services.opened import Opened
@@ -35,13 +36,14 @@ class Memory:
     commander: Commander | None  # None: no message is a command
 
 
-def memory(opened: Opened, answered: AnsweredScopes) -> Memory:
-    """Returns the memory of a process. `answered`: scopes that an upstream has answered."""
+def memory(opened: Opened, answered: AnsweredScopes, patience: float) -> Memory:
+    """Returns the memory of a process. `answered`: scopes that an upstream has answered. `patience`: factor of what
+    requests wait for."""
     config, storage, shared = opened.config, opened.storage, opened.shared
     database, is_on = storage.database, config.context.mode != "off"
     files = _files(opened)
     desks = _desks(opened, files)
-    library = _library(opened, files, desks)
+    library = _library(opened, files, desks, patience)
     if files is not None:
         files.serve(library)
         database.erasures.on_erased(files.drop)
@@ -57,11 +59,20 @@ def memory(opened: Opened, answered: AnsweredScopes) -> Memory:
         is_away=None if database.shared is None else lambda: database.is_away,
         **({} if arming is None else {"on_learnt": arming.learnt}),
     )
-    obedience = Obedience(library, opened.tasks, learner.learning, is_answered=answered.has)
+    obedience = Obedience(library, opened.tasks, learner.learning, is_answered=answered.has, patience=patience)
     commander = None
     if config.memory.commands:
         ageing = decay(config.memory)
-        commander = Commander(library, obedience, learner, answered, shared.open_turns, ageing, archives_all=is_on)
+        commander = Commander(
+            library,
+            obedience,
+            learner,
+            answered,
+            shared.open_turns,
+            ageing,
+            archives_all=is_on,
+            obeying=OBEYING * patience,
+        )
     return Memory(
         files=files,
         desks=desks,
@@ -98,7 +109,7 @@ def _desks(opened: Opened, files: Files | None) -> Desks:
     )
 
 
-def _library(opened: Opened, files: Files | None, desks: Desks) -> Library:
+def _library(opened: Opened, files: Files | None, desks: Desks, patience: float) -> Library:
     config, storage = opened.config, opened.storage
     return Library(
         storage.facts,
@@ -117,6 +128,7 @@ def _library(opened: Opened, files: Files | None, desks: Desks) -> Library:
         watch=files,
         beside=None if files is None else files.beside,
         jobs=None if config.memory.model is None else storage.jobs,
+        patience=patience,
     )
 
 

@@ -16,11 +16,10 @@ folder.py        private files of the storage folder: the secret that tenants ar
 election.py      the one process, of all that share a storage, that does the work of the background
 answers.py       caches of exact answers: in memory; in diskcache, with a TTL and a size limit
 pending.py       what is in memory in front of a database: kinds of writes, how many rows a tenant may queue; links
-write_queue.py   the queue of a database's one writer: batches, retries, flushes
+write_queue.py   the queue of a database's one writer: batches, retries, flushes; backlog.py: what waits in it
 scoped_writes.py each store's writes in it, by scope
 transactions.py  a transaction that somebody waits for, in the same queue
 database.py      a database as its stores use it, whichever kind it is
-schema.py        the schema of every database, in named steps
 hot.py           the hot context of conversations, in memory that processes share, before the stores of conversations
 looking.py       looks again and again at what other processes have changed
 vectors.py       vectors as bytes
@@ -34,6 +33,7 @@ exporting.py     what stands outside of the database of end users, for an export
 backup.py        backups of a storage folder, made while proxies serve
 restoring.py     the way of a backup back into a storage folder
 copying.py       the copy of an SQLite storage folder into a PostgreSQL database
+schema/          the schema of every database, in named steps
 shared/          state that the processes of one proxy share: single flight, open turns, breakers and the like
 redis/           the same in Redis, for several processes; and the cache of exact answers there
 """

@@ -10,6 +10,7 @@
 What can be made anew (embedding models) is in no backup. `restoring` puts one back.
 """
 
+import gzip
 import hashlib
 import os
 import shutil
@@ -36,6 +37,7 @@ MANIFEST = "manifest.json"
 FILES = "files"
 FORMAT = 1
 MOST_MANIFEST = 64 * 2**20  # bytes: a hundred thousand files
+MOST_FOLDERS = 64  # that a file is in, one in the other
 TRIES = 5  # snapshots that are taken until no file of memory has changed meanwhile
 LOCK_SECONDS = 10.0
 _CHUNK = 2**20
@@ -199,15 +201,21 @@ def unpack(source: Path, into: Path) -> Manifest:
     """Unpacks a backup into an empty folder, compared with its manifest, its database checked. Raises StorageError for
     a file that is none, that is damaged, or that a newer version has made."""
     try:
-        with tarfile.open(source, "r:gz") as archive:
+        with (
+            gzip.open(source) as stream,
+            tarfile.open(fileobj=_InPieces(stream), mode="r:") as archive,  # type: ignore[call-overload]  # all of a file that it uses
+        ):
             manifest = _manifest(archive.next(), archive, source)
+            _refuse_more_than_fits(manifest, into, source)
             wanted = {each.name: each for each in manifest.entries}
             while (member := archive.next()) is not None:
                 entry = wanted.pop(member.name, None)
-                if entry is None or not member.isreg():
+                if entry is None or not member.isreg() or member.sparse is not None:
                     raise StorageError(f"{source} is no backup: it has {member.name!r}, which its manifest has not")
+                if member.size != entry.size:  # the disk would be full before its hash could tell
+                    raise StorageError(f"{source} is damaged: {entry.name} is not what its manifest says")
                 _extract(archive.extractfile(member), entry, into, source)
-            while archive.fileobj is not None and archive.fileobj.read(_CHUNK):
+            while stream.read(_CHUNK):
                 pass  # to its end, where gzip has a checksum
     except (tarfile.TarError, EOFError, OSError, zlib.error) as error:
         reason = getattr(error, "strerror", None) or "it is damaged, or no backup"
@@ -218,6 +226,30 @@ def unpack(source: Path, into: Path) -> Manifest:
         raise StorageError(f"{source} is no backup: it has no database")
     check(into / DATABASE)
     return manifest
+
+
+class _InPieces:
+    """A stream that is read a little at a time: what an archive says in one piece, such as the header of a file, must
+    not take all memory."""
+
+    def __init__(self, stream: gzip.GzipFile) -> None:
+        self._stream = stream
+        self.seek, self.tell = stream.seek, stream.tell
+
+    def read(self, size: int) -> bytes:
+        """Reads. Raises TarError for more than a manifest may have."""
+        if size > MOST_MANIFEST:
+            raise tarfile.ReadError("a header without end")
+        return self._stream.read(size)
+
+
+def _refuse_more_than_fits(manifest: Manifest, into: Path, source: Path) -> None:
+    """Raises StorageError if the disk has no room for what a manifest lists."""
+    free = shutil.disk_usage(into).free
+    if manifest.size > free:
+        raise StorageError(
+            f"{source}: unpacked it takes {manifest.size / 2**20:,.0f} MiB, and {into.parent} has {free / 2**20:,.0f}"
+        )
 
 
 def _manifest(member: tarfile.TarInfo | None, archive: tarfile.TarFile, source: Path) -> Manifest:
@@ -240,8 +272,9 @@ def _manifest(member: tarfile.TarInfo | None, archive: tarfile.TarFile, source: 
 
 def _checked_name(name: str, source: Path) -> None:
     path = PurePosixPath(name)
-    known = name in (DATABASE, SECRET, LOGOUTS, f"{ANSWERS}/{diskcache.core.DBNAME}") or path.parts[:1] == (FILES,)
-    if not known or path.is_absolute() or ".." in path.parts or "\x00" in name:
+    single = name in (DATABASE, SECRET, LOGOUTS, f"{ANSWERS}/{diskcache.core.DBNAME}")
+    known = single or (path.parts[:1] == (FILES,) and len(path.parts) > 1 and str(path) == name)
+    if not known or ".." in path.parts or "\x00" in name or len(path.parts) > MOST_FOLDERS:
         raise StorageError(f"{source} is no backup: it names {name!r}")
 
 

@@ -219,8 +219,3 @@ NOBODYS: dict[str, str] = {
     "rates": "counts of requests and tokens within a minute, under a hash",
     "under_way": "counts of requests under way, under a hash",
 }
-
-
-def copy_of(table: str) -> Copy | None:
-    """Returns the copy that has the rows of a table; None: they are nobody's."""
-    return next((copy for copy in COPIES if table in copy.tables), None)

@@ -1,4 +1,4 @@
-"""The queue in front of a database that takes writes in batches: rows by tenant and kind, retries, flushes.
+"""The queue in front of a database that takes writes in batches: retries, flushes. What waits in it: `backlog.py`.
 
 One thread writes: a second writer would only wait for the first. A batch is one transaction: a transaction for every
 row would cost a disk write each. A subclass says what that transaction is (`Writer` in `sqlite/database.py`).
@@ -11,17 +11,17 @@ survive this process. `failing` says so.
 
 import asyncio
 import contextlib
-import itertools
 import logging
 import time
 from abc import ABC, abstractmethod
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
+from proxy.storage.backlog import Backlog
 from proxy.storage.erasures import Erasures, Found
-from proxy.storage.pending import Kind, Shares, Write, WriterLimits, one_less
+from proxy.storage.pending import Kind, Write, WriterLimits
 from proxy.storage.spool import Spool
 from proxy.tasks import Tasks
 
@@ -38,11 +38,12 @@ class WriteQueue(ABC):
     def __init__(self, tasks: Tasks, limits: WriterLimits | None = None, spool: Spool | None = None) -> None:
         self.dropped: Counter[str] = Counter()  # rows that were lost, by kind: too many, or refused by the database
         self.failing: str | None = None  # why the database cannot be written now
-        self.erasing: Counter[str] = Counter()  # writes that are to erase something of a scope, and are not durable yet
         self.erasures = Erasures()
         self._erased: Found = ()  # found in the thread, and not learnt yet
         self._tasks = tasks
         self._limits = limits or WriterLimits()
+        self._backlog = Backlog(self._limits)
+        self.erasing = self._backlog.erasing
         self._spool = spool  # takes what the database cannot
         self._spool_takes = True  # it did when it was asked last
         self._retry_at = 0.0  # while it cannot: when it is tried again (monotonic seconds)
@@ -50,13 +51,6 @@ class WriteQueue(ABC):
         self._looked_at = time.monotonic()
         self._looking: asyncio.Task[None] | None = None
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="storage-writer")
-        self._queue: deque[Write] = deque()
-        self._batch: deque[Write] = deque()  # being written
-        self._rows = 0  # in both
-        self._shares = Shares(self._limits.bulk_rows, self._limits.small_rows)
-        self._queued = 0  # writes since the start
-        self._settled = 0  # of these: durable, or dropped
-        self._barriers: deque[tuple[int, asyncio.Future[None]]] = deque()  # who waits for so many to be settled
         self._retrying: asyncio.TimerHandle | None = None
         self._hurry = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
@@ -73,28 +67,25 @@ class WriteQueue(ABC):
     @property
     def depth(self) -> int:
         """Rows that are not durable yet."""
-        return self._rows
+        return self._backlog.rows
 
     @property
     def lag(self) -> float:
         """Seconds since the oldest of these rows was queued."""
-        return time.monotonic() - oldest[0].queued_at if (oldest := self._batch or self._queue) else 0.0
+        return self._backlog.lag
 
     def put(self, write: Write) -> bool:
         """Queues a write; False if it was dropped because its tenant's share of the queue is full, or the queue is
         closed."""
-        if self._closed or not self._shares.take(write.kind, write.scope, write.rows):
+        if write.begun is None:
+            write = replace(write, begun=self.erasures.seen)
+        if self._closed or not self._backlog.offer(write):
             self._dropped(write)
             if not self._full:
                 log.error("storage queue is full: writes are dropped", extra={"kind": write.kind.name})
             self._full = True
             return False
-        self._queue.append(replace(write, begun=self.erasures.seen) if write.begun is None else write)
-        if write.erases and write.scope:
-            self.erasing[write.scope] += 1
-        self._queued += 1
-        self._rows += write.rows
-        if self._rows >= self._limits.batch_rows:
+        if self._backlog.rows >= self._limits.batch_rows:
             self._hurry.set()
         if self.failing is None or self._spool is not None:
             self._start()
@@ -111,13 +102,9 @@ class WriteQueue(ABC):
     def adopt(self) -> None:
         """Queues what earlier processes have left in the spool, before anything else. Called once, at the start."""
         for write in self._spool.adopt() if self._spool else ():
-            self._queue.append(write)
-            self._queued += 1
-            self._rows += write.rows
-            if write.erases and write.scope:
-                self.erasing[write.scope] += 1
-        if self._queue:
-            log.warning("rows that had to wait are written now", extra={"rows": self._rows})
+            self._backlog.append(write)
+        if self._backlog:
+            log.warning("rows that had to wait are written now", extra={"rows": self.depth})
             self._start()
 
     async def foreign_writes(self) -> int:
@@ -146,10 +133,10 @@ class WriteQueue(ABC):
     async def flush(self) -> None:
         """Returns when everything queued so far is durable, or has been dropped and counted; at once while the database
         cannot be written."""
-        if not self._rows or (self.failing is not None and not self._closed):
+        if not self.depth or (self.failing is not None and not self._closed):
             return
         barrier = asyncio.get_running_loop().create_future()
-        self._barriers.append((self._queued, barrier))
+        self._backlog.let_wait(barrier)
         try:
             while not barrier.done():
                 self._hurry.set()
@@ -179,8 +166,8 @@ class WriteQueue(ABC):
 
     async def _write_out(self) -> None:
         pauses = iter(self._limits.pauses)
-        while self._queue or (self._unerased and not self._closed):
-            if not self._queue:
+        while self._backlog or (self._unerased and not self._closed):
+            if not self._backlog:
                 if (pause := next(pauses, None)) is None:
                     log.warning("storage could not empty its log: what was forgotten stays there until the next batch")
                     break
@@ -193,12 +180,12 @@ class WriteQueue(ABC):
                 await self._to_spool()
                 self._try_again()
                 break
-            self._take()
+            batch = self._backlog.take()
+            self._relax()
             try:
-                is_written = await self._commit(tuple(self._batch))
+                is_written = await self._commit(batch)
             finally:  # cancelled, or not written: nothing is lost
-                self._queue.extendleft(reversed(self._batch))
-                self._batch.clear()
+                self._backlog.put_back()
             if not is_written and not self._given_up:
                 self._retry_at = time.monotonic() + self._limits.retry
                 await self._to_spool()
@@ -218,19 +205,10 @@ class WriteQueue(ABC):
 
     async def _to_spool(self) -> None:
         """Moves what is queued to the spool, if there is one: it survives this process there."""
-        # All but the latest are in it already: a long queue is not gone through each time.
-        latest = tuple(itertools.takewhile(lambda write: write.spooled is None, reversed(self._queue)))[::-1]
-        length = len(self._queue)
+        latest, length = self._backlog.unspooled(), len(self._backlog)
         stored = await self._spooled(latest)
-        if stored is latest:
-            return
-        newer = [self._queue.pop() for _ in range(len(self._queue) - length)]
-        for before, after in zip(reversed(latest), reversed(stored), strict=True):
-            self._queue.pop()
-            if before is not after:
-                self._shares.give_back(after.kind, after.scope, after.rows)
-        self._queue.extend(stored)
-        self._queue.extend(reversed(newer))
+        if stored is not latest:
+            self._backlog.moved(latest, stored, length)
 
     async def _spooled(self, writes: Sequence[Write]) -> Sequence[Write]:
         """Returns writes as they are now: in the spool, if there is one that can take them. Whoever cancels it waits:
@@ -263,16 +241,8 @@ class WriteQueue(ABC):
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._hurry.wait(), seconds)
 
-    def _take(self) -> None:
-        rows = 0
-        while self._queue and rows < self._limits.batch_rows:
-            rows += self._queue[0].rows
-            self._batch.append(self._queue.popleft())
-        self._relax()
-
     def _relax(self) -> None:
-        waiting = self._rows - sum(write.rows for write in self._batch)
-        if waiting < self._limits.batch_rows and all(barrier.done() for _, barrier in self._barriers):
+        if not self._backlog.is_urgent:
             self._hurry.clear()
 
     async def _commit(self, writes: Sequence[Write]) -> bool:
@@ -320,7 +290,7 @@ class WriteQueue(ABC):
         if self._closed:  # shutting down doesn't wait for the same failure batch after batch
             self._given_up = True
         else:
-            self._release(self._queued)
+            self._backlog.release_all()
 
     def _lose(self, writes: Sequence[Write]) -> bool:
         for write in writes:
@@ -357,22 +327,6 @@ class WriteQueue(ABC):
         """Closes the connection."""
 
     def _settle(self, writes: Sequence[Write]) -> None:
-        for write in writes:
-            self._batch.popleft()  # writes are settled in the order they were queued
-            self._rows -= write.rows
-            self._settled += 1
-            if write.spooled is None:
-                self._shares.give_back(write.kind, write.scope, write.rows)
-            if write.erases and write.scope:
-                one_less(self.erasing, write.scope)
-            if write.settled:
-                write.settled()
-        self._release(self._settled)
-        if not self._rows:
+        self._backlog.settle(writes)
+        if not self.depth:
             self._full = False
-
-    def _release(self, settled: int) -> None:
-        """Lets those go on who wait for so many writes to be settled, or fewer."""
-        while self._barriers and self._barriers[0][0] <= settled:
-            if not (barrier := self._barriers.popleft()[1]).done():
-                barrier.set_result(None)

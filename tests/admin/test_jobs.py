@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from proxy.types import ArchivedTurn, Utterance
-from proxy.types.curation import Digest, MemoryEvent, OutcomeLine
+from proxy.types.curation import Digest, DigestSpan, MemoryEvent, OutcomeLine
 from tests.admin.started import started
 from tests.admin.test_facts import DAY, Proxy, error
 from tests.builders import ledger_row
@@ -222,8 +222,9 @@ def test_digests_and_events_of_a_span_are_told_oldest_first(proxy: Proxy) -> Non
     scope, now = proxy.scope(), time()
     today = now - now % DAY
     events = [MemoryEvent(f"e-{n}", now - DAY * n - 1, "trips", n, f"event {n}", b"%d" % n) for n in (3, 1)]
-    for span, text in (("day", "a day"), ("hour", "an hour")):
-        digest = Digest(span, today - DAY, text, by_model=span == "day")  # type: ignore[arg-type]
+    spans: tuple[tuple[DigestSpan, str], ...] = (("day", "a day"), ("hour", "an hour"))
+    for span, text in spans:
+        digest = Digest(span, today - DAY, text, by_model=span == "day")
         done(proxy, scope, kind="digest", subject=f"{span} x", digest=digest, events=events)
         events = []
     told = get(proxy, "digests", scope=scope)

@@ -14,19 +14,8 @@ from proxy.admin.finding import MOST_REQUESTS
 from proxy.admin.ledger import LIVE_HEADERS, By, point_width, summary_of
 from proxy.types import ArchivedTurn, Bucket, Sums, Utterance
 from tests.admin.conftest import API, MODEL, Watched, error, started
-from tests.builders import Said, body, user
+from tests.builders import body, user
 from tests.servers import eventually
-
-
-def asked(watched: Watched, *said: Said, user: str = "", **headers: str) -> tuple[str, str]:
-    """Sends a chat; its id and scope, once it is written down."""
-    headers["x-olvido-user"] = user or watched.scope()[33:]
-    answer = watched.client.post("/v1/chat/completions", content=body(*said, model=MODEL), headers=headers)
-    assert answer.status_code == 200
-    request = answer.headers["x-olvido-request"]
-    eventually(lambda: watched.http.get(f"{API}/requests/{request}").status_code == 200)
-    scope: str = watched.get(f"requests/{request}")["request"]["scope"]
-    return request, scope
 
 
 def test_requests_are_told_newest_first_a_page_at_a_time(watched: Watched) -> None:

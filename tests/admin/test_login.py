@@ -8,7 +8,7 @@ import pytest
 
 from proxy.admin.auth import COOKIE
 from proxy.admin.routes import API
-from proxy.config.profiles import BUILT_IN
+from proxy.config.builtin_profiles import BUILT_IN
 from tests.admin.conftest import TOKEN, Watched, error, started
 
 OWN = {"sec-fetch-site": "same-origin", "content-type": "application/json"}

@@ -7,7 +7,8 @@ import pytest
 
 from proxy.admin.presets import presets
 from proxy.admin.what_if import changed
-from proxy.config.profiles import BUILT_IN, Profile
+from proxy.config.builtin_profiles import BUILT_IN
+from proxy.config.profiles import Profile
 from tests.builders import config
 
 

@@ -163,7 +163,7 @@ async def recalls(archive: SqliteArchive, scope: str, numbers: list[int]) -> Tim
         library = Library(facts, archive, states, wipes, executor, Tasks(), foreign_writes=ForeignWriter())
         started, before = time.perf_counter(), time.process_time()
         shelf = await library.shelf(scope)
-        await library.indexes.read(scope, shelf, patience=600)
+        await library.indexes.read(scope, shelf, seconds=600)
         seconds, cpu = time.perf_counter() - started, time.process_time() - before
         print(f"  cold shelf         {seconds:.2f} s, {cpu:.2f} s of CPU, {shelf.size / 2**20:.0f} MiB in memory")
 

@@ -240,7 +240,7 @@ def write(columns: dict[str, int], weights: Floats, thresholds: Floats) -> None:
         threshold_text=round(float(thresholds[1]), 2),
         bias=_triple(weights[:, said.stop]),
         verdicts={name: _triple(of) for name, of in zip(VERDICTS, weights[:, said].T * LIST_SCALE, strict=True)},
-        vector=tuple([_tenths(weight) for weight in of] for of in weights[:, -DIMENSIONS:] * VECTOR_SCALE),  # type: ignore[arg-type] # one of each ASKED
+        vector=tuple([_tenths(weight) for weight in of] for of in weights[:, -DIMENSIONS:] * VECTOR_SCALE),  # type: ignore[arg-type]  # one of each ASKED
         features={name: _triple(weights[:, column]) for name, column in columns.items()},
     )
     text = msgspec.json.encode(found).decode().replace("],", "],\n")

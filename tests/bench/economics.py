@@ -17,7 +17,8 @@ from dataclasses import dataclass, field
 from math import nan
 from statistics import fmean, linear_regression
 
-from proxy.config.profiles import BUILT_IN, Profile
+from proxy.config.builtin_profiles import BUILT_IN
+from proxy.config.profiles import Profile
 from proxy.context.economics import CostSoFar, PromptSizes, Rates, Terms, allowance, decide
 from proxy.protocol.message import message
 from tests.bench import context_data

@@ -161,7 +161,7 @@ def report(found: Sequence[Group]) -> None:
 
 def arrays(trees: HistGradientBoostingClassifier) -> dict[str, Any]:
     """The nodes of all trees, in arrays of trees by nodes."""
-    nodes = [each[0].nodes for each in trees._predictors]  # noqa: SLF001  # it has no other way out
+    nodes = [each[0].nodes for each in trees._predictors]  # noqa: SLF001 (it has no other way out)
     most = max(map(len, nodes))
     shape = (len(nodes), most)
     feature, left, right = (np.zeros(shape, np.int16) for _ in range(3))
@@ -174,7 +174,7 @@ def arrays(trees: HistGradientBoostingClassifier) -> dict[str, Any]:
         left[tree, :size] = np.where(is_leaf, own, made["left"])
         right[tree, :size] = np.where(is_leaf, own, made["right"])
         value[tree, :size] = np.where(is_leaf, made["value"], 0.0)
-    base = float(np.ravel(trees._baseline_prediction)[0])  # noqa: SLF001
+    base = float(np.ravel(trees._baseline_prediction)[0])  # noqa: SLF001 (as above)
     return {
         "feature": feature,
         "left": left,

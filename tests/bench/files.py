@@ -16,7 +16,7 @@ import resource
 import sys
 import tempfile
 import time
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from statistics import median
@@ -45,10 +45,10 @@ class Stored:
     async def facts(self, scope: str) -> list[Fact]:
         return await self.store.all(scope)
 
-    async def forgotten(self, scope: str, values: list[str]) -> set[str]:
+    async def forgotten(self, scope: str, values: Sequence[str]) -> set[str]:
         return set()
 
-    async def write(self, scope: str, rows: tuple[Fact, ...], known: Collection[str] = ()) -> None:
+    async def write(self, scope: str, rows: Sequence[Fact], known: Collection[str] = ()) -> None:
         self.store.put(scope, rows)
         await self.store.flush()
 
@@ -91,7 +91,7 @@ async def one(number: int, root: Path, stored: Stored, executor: ThreadPoolExecu
     file = root / folder_of(scope) / "MEMORY.md"
     stored.store.put(scope, facts(number))
     await stored.store.flush()
-    syncs = Syncs(root, stored, executor)  # type: ignore[arg-type]
+    syncs = Syncs(root, stored, executor)
     found: dict[str, list[tuple[float, float]]] = {"first": [await taken(lambda: syncs.sync(scope))]}
     for at in range(ROUNDS):
         found.setdefault("nothing to do", []).append(await taken(lambda: syncs.sync(scope)))
@@ -121,7 +121,7 @@ async def many(
     await stored.store.flush()
     tasks = Tasks()
     watcher = Watcher(
-        Syncs(root, stored, executor),  # type: ignore[arg-type]
+        Syncs(root, stored, executor),
         scopes=stored.store.scopes,
         version=lambda scope: stored.database.foreign_writes(scope, "facts"),
         tasks=tasks,

@@ -21,7 +21,7 @@ from pathlib import Path
 
 import simplemma
 
-from proxy.config.profiles import BUILT_IN
+from proxy.config.builtin_profiles import BUILT_IN
 from proxy.context import referents
 from proxy.context.filling import render
 from proxy.context.summaries import NumberedTurn, segments, summarise

@@ -19,9 +19,9 @@ from typing import Any
 import msgspec
 
 from proxy.language.words import terms
+from proxy.memory.analysis import terms_of
 from proxy.memory.commands import commands
 from proxy.memory.extract import extract, ordered
-from proxy.memory.signals import terms_of
 from proxy.types.memory import Statement
 from tests.bench.bypass import wilson
 

@@ -16,6 +16,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -154,7 +155,7 @@ def api(url: str, asked: Sequence[tuple[str, str, Fields]], rounds: int) -> list
 
         print(f"{'milliseconds':<34}{'p50':>9}{'p95':>9}{'KiB':>9}")
         for name, path, given in asked:
-            took = measured(lambda path=path, given=given: ask(path, given), rounds)  # type: ignore[misc]
+            took = measured(partial(ask, path, given), rounds)
             size = len(client.get(path, params=given).content) / 1024
             p95 = took[int(len(took) * 0.95)]
             print(f"{name:<34}{median(took) * 1e3:9.1f}{p95 * 1e3:9.1f}{size:9.0f}", flush=True)

@@ -13,7 +13,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from proxy.config.profiles import BUILT_IN
+from proxy.config.builtin_profiles import BUILT_IN
 from proxy.context.filling import render
 from proxy.context.summaries import NumberedTurn, segments, summarise
 from proxy.tokens import load_tokenizer

@@ -69,5 +69,5 @@ def test_a_shell_that_it_does_not_know_is_refused(capsys: pytest.CaptureFixture[
 
 
 def answers(command: list[str], folder: Path) -> set[str]:
-    ended = subprocess.run(command, capture_output=True, text=True, check=True, timeout=30, cwd=folder)
+    ended = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120, cwd=folder)
     return set(ended.stdout.splitlines())

@@ -1,5 +1,6 @@
 """`olvido db`."""
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -86,6 +87,17 @@ def test_what_cannot_be_done_is_said_in_a_line_without_a_password(
     said = capsys.readouterr().err
     assert why in said
     assert "hidden" not in said
+
+
+@pytest.mark.parametrize(
+    "command", [["status"], ["upgrade"], ["copy", "--from", "sqlite:a", "--to", "postgresql://b/c"]]
+)
+def test_without_the_driver_it_is_told_how_to_install_it(
+    command: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "psycopg", None)  # as if it were not installed
+    assert run(*command) == 1
+    assert capsys.readouterr().err.startswith("olvido db: needs the extra olvido[cluster]: pip install")
 
 
 @pytest.mark.note("v2 Configuración/2")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from proxy.cli import erase, main
+from proxy.cli import erase, main, whom
 from proxy.files.names import folder_of
 from proxy.http.access import Authenticator
 from proxy.storage.folder import tenant_secret
@@ -93,7 +93,7 @@ def test_it_shows_what_there_is_and_asks(kept: Kept, monkeypatch: pytest.MonkeyP
         got, out, _ = kept("--user", "ana")
         assert got == status
         assert f"{kept.tenant}/ana" in out
-        assert "2 facts" in out
+        assert "facts 2" in out
         assert kept.left() == left
 
 
@@ -185,3 +185,8 @@ def test_what_a_restore_put_aside_is_erased_as_well(kept: Kept) -> None:
         names = {name for (name,) in older.execute("SELECT name FROM scopes")}
     assert not any(name.endswith("/ana") for name in names)
     assert f"{kept.tenant}/beto" in names
+
+
+@pytest.mark.parametrize(("scopes", "told"), [(0, "0 scopes"), (1, "1 scope"), (2, "2 scopes")])
+def test_scopes_are_counted_as_people_say_it(scopes: int, told: str) -> None:
+    assert whom.counted(scopes) == told

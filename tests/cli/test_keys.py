@@ -56,6 +56,15 @@ def olvido(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pyte
     return made
 
 
+def spent(olvido: Olvido, tenant: str, cost: float) -> None:
+    async def spend() -> None:
+        database = Database(olvido.folder / "storage" / "olvido.db", Tasks())
+        SqliteLedger(database).append(ledger_row(scope=f"{tenant}/user", at=time(), cost=cost))
+        await database.close()
+
+    asyncio.run(spend())
+
+
 def test_a_key_is_shown_once_alone_on_standard_output_and_kept_as_a_hash(olvido: Olvido) -> None:
     status, out, told = olvido("create", "ben", "--team", "sales", "--dollars-per-day", "2.5")
     key = out.strip()
@@ -99,14 +108,7 @@ def test_a_key_of_the_configuration_is_listed_and_not_revoked(olvido: Olvido) ->
 def test_the_list_tells_what_each_has_spent_today(olvido: Olvido) -> None:
     olvido("create", "ben", "--team", "sales")
     folder = olvido.folder / "storage"
-    tenant = tenant_of("name", "ben", tenant_secret(folder))
-
-    async def spend() -> None:
-        database = Database(folder / "olvido.db", Tasks())
-        SqliteLedger(database).append(ledger_row(scope=f"{tenant}/user", at=time(), cost=1.25))
-        await database.close()
-
-    asyncio.run(spend())
+    spent(olvido, tenant_of("name", "ben", tenant_secret(folder)), 1.25)
     assert olvido.listed()[0]["today"]["dollars"] == 1.25  # type: ignore[index]  # JSON
     status, out, _ = olvido("list")
     head, row = out.splitlines()
@@ -131,11 +133,61 @@ def test_what_is_no_limit_is_refused(olvido: Olvido, value: str) -> None:
 
 def test_where_the_upstream_judges_keys_it_says_so(olvido: Olvido) -> None:
     olvido.configured(mode="passthrough")
-    for arguments in (("create", "ben"), ("list",), ("revoke", "ben", "--yes")):
+    for arguments in (("create", "ben"), ("revoke", "ben", "--yes")):
         status, out, told = olvido(*arguments)
         assert (status, out) == (1, "")
         assert "auth.mode is passthrough" in told
         assert "nothing is done" in told
+
+
+def test_keys_of_clients_are_listed_by_their_hash_with_what_they_have_spent(olvido: Olvido) -> None:
+    olvido("create", "ben")
+    spent(olvido, "c" * 32, 0.25)
+    _, out, _ = olvido("list")
+    assert [line.split()[:4] for line in out.splitlines()[1:]] == [
+        ["ben", "-", "$0.00", "$0.00"],
+        ["c" * 32, "-", "$0.2500", "$0.2500"],
+    ]
+    olvido.configured(mode="passthrough")
+    status, out, told = olvido("list")
+    assert (status, "auth.mode: passthrough" in told) == (0, True)
+    assert out.splitlines()[-1].split()[:4] == ["c" * 32, "-", "$0.2500", "$0.2500"]
+    last = olvido.listed()[-1]
+    assert (last["tenant"], last["source"], last["name"]) == ("c" * 32, "client", "")
+
+
+def test_one_key_is_asked_for_by_itself(olvido: Olvido) -> None:
+    key = olvido("create", "ben")[1].strip()
+    olvido("create", "eva")
+    assert [each["name"] for each in olvido.listed("--key", key)] == ["ben"]
+    status, out, told = olvido("list", "--key", "sk-of-nobody")
+    assert (status, out, told) == (1, "", "That is no key of this proxy.\n")
+    olvido.configured(mode="passthrough")
+    tenant = tenant_of("key", "sk-of-a-client", tenant_secret(olvido.folder / "storage"))
+    spent(olvido, tenant, 0.25)
+    spent(olvido, "c" * 32, 1.0)
+    (row,) = olvido("list", "--key", "sk-of-a-client")[1].splitlines()[1:]
+    assert row.split()[:4] == [tenant, "-", "$0.2500", "$0.2500"]
+    (unused,) = olvido.listed("--key", "sk-unused")
+    assert unused["today"]["dollars"] == 0  # type: ignore[index]  # JSON
+
+
+def test_where_clients_keys_have_spent_nothing_that_is_said(olvido: Olvido) -> None:
+    olvido("create", "ben")
+    olvido("revoke", "ben", "--yes")
+    olvido.configured(mode="passthrough")
+    status, out, told = olvido("list")
+    assert (status, out) == (0, "")
+    assert "auth.mode: passthrough" in told
+    assert "Nobody has spent anything this month" in told
+
+
+def test_where_nothing_was_kept_nothing_is_made_for_a_list(olvido: Olvido) -> None:
+    olvido.configured(mode="passthrough")
+    status, out, told = olvido("list")
+    assert (status, out) == (1, "")
+    assert "no proxy has kept anything here" in told
+    assert not (olvido.folder / "storage").exists()
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import asyncio
 import io
 import json
+import re
 import sqlite3
 from collections.abc import Awaitable, Callable
 from contextlib import closing
@@ -21,6 +22,7 @@ from proxy.storage.folder import tenant_secret
 from proxy.storage.hot import HotContext
 from proxy.storage.redis.connection import Connection
 from proxy.storage.redis.hot import RedisHotContexts
+from proxy.storage.sqlite.aliases import SqliteAliases
 from proxy.storage.sqlite.archive import SqliteArchive
 from proxy.storage.sqlite.database import Database
 from proxy.storage.sqlite.facts import SqliteFacts
@@ -240,6 +242,19 @@ def test_a_fact_is_shown_whole_with_its_history(olvido: Olvido) -> None:
     assert "perro" not in told
 
 
+def test_times_are_told_as_dates_to_people_and_as_numbers_to_programs(olvido: Olvido) -> None:
+    olvido.known(ANA, fact(1, created_at=99.5, last_confirmed_at=time()), fact(2, superseded_by=fact(1).id))
+    told = olvido("show", fact(1).id)[1]
+    assert "created_at         1970-01-01 00:01:39 UTC\n" in told
+    assert re.search(r"becomes            retrieval-only on \d{4}-\d\d-\d\d [\d:]+ UTC\n", told)
+    assert not set("{}[]'") & set(told)
+    shown = json.loads(olvido("show", fact(1).id, "--json")[1])
+    assert shown["fact"]["created_at"] == 99.5
+    assert shown["fact"]["becomes"] == {"status": "retrieval-only", "at": ANY}
+    assert [each["id"] for each in shown["history"]["before"]] == [fact(2).id]
+    assert (shown["said"]["state"], shown["quotations"]) == ("gone", [])
+
+
 @pytest.mark.note("Rumi Fact/2")
 @pytest.mark.parametrize(
     ("source", "turn", "told"),
@@ -275,19 +290,24 @@ def test_a_fact_is_shown_with_the_messages_that_said_it_unless_contents_are_not(
     assert "admin.show_content" in told
 
 
-@pytest.mark.parametrize("command", ["show", "confirm", "restore"])
+@pytest.mark.parametrize("command", ["show", "confirm", "restore", "edit"])
 def test_a_fact_that_is_not_there_is_said_so(command: str, olvido: Olvido) -> None:
     olvido.known(ANA, fact())
-    assert olvido(command, "f-ffffffffffffffff") == (1, "", "olvido memory: there is no fact f-ffffffffffffffff\n")
-    assert olvido(command, fact().id, "--scope", BETO)[0] == 1
-    assert olvido(command, fact().id, "--scope", ANA)[0] == (1 if command == "restore" else 0)
+    otherwise = ("--pinned",) if command == "edit" else ()
+    assert olvido(command, "f-ffffffffffffffff", *otherwise) == (
+        1,
+        "",
+        "olvido memory: there is no fact f-ffffffffffffffff\n",
+    )
+    assert olvido(command, fact().id, *otherwise, "--scope", BETO)[0] == 1
+    assert olvido(command, fact().id, *otherwise, "--scope", ANA)[0] == (1 if command == "restore" else 0)
 
 
 # --- whose -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    "command", [["list"], ["export"], ["forget", "Rosario", "--yes"], ["forget", "--all", "--yes"]]
+    "command", [["export"], ["forget", "Rosario", "--yes"], ["forget", "--all", "--yes"], ["add", "tengo un perro"]]
 )
 def test_of_several_scopes_one_must_be_named(command: list[str], olvido: Olvido) -> None:
     olvido.known(ANA, fact(1), fact(2))
@@ -295,10 +315,57 @@ def test_of_several_scopes_one_must_be_named(command: list[str], olvido: Olvido)
     status, told, complaint = olvido(*command)
     assert (status, told) == (2, "")
     assert f"  {ANA}  2\n  {BETO}  1\n" in complaint
+    assert all(option in complaint for option in ("--scope", "--user", "--key"))
     status, told, _ = olvido(*command, "--scope", BETO)
     assert status == 0
     assert fact(1).id not in told
     assert len(olvido.facts(ANA)) == 2
+
+
+def test_the_facts_of_everybody_are_listed_by_whose_they_are(olvido: Olvido) -> None:
+    olvido.known(ANA, fact(1), fact(2))
+    olvido.known(BETO, fact(3), fact(4, domain="work"))
+
+    async def name(database: Database) -> None:
+        await SqliteAliases(database).put(BETO, "the night shift")
+
+    olvido.stored(name)
+    first, second = olvido("list")[1].split("\n\n")
+    assert first.splitlines()[0] == f"{ANA}: 2 facts"
+    assert second.splitlines()[0] == f"{BETO} (the night shift): 2 facts"
+    assert fact(3).id in second
+    assert olvido("list", "--domain", "work")[1].splitlines()[0] == f"{BETO} (the night shift): 1 fact"
+    assert [json.loads(line)["scope"] for line in olvido("list", "--json")[1].splitlines()] == [ANA, ANA, BETO, BETO]
+
+
+def test_an_end_user_is_named_without_the_key(olvido: Olvido) -> None:
+    olvido.known(ANA, fact(1))
+    olvido.known(BETO, fact(2))
+    assert json.loads(olvido("list", "--json", "--user", "beto")[1])["id"] == fact(2).id
+    assert olvido("forget", "--all", "--yes", "--user", "beto")[0] == 0
+    assert (len(olvido.facts(ANA)), olvido.facts(BETO)) == (1, [])
+    status, told, complaint = olvido("list", "--user", "carla")
+    assert (status, told) == (1, "")
+    assert complaint == f"olvido memory: nothing is remembered of an end user carla; facts are kept of:\n  {ANA}  1\n"
+
+
+def test_an_end_user_under_several_keys_is_listed_for_each_and_one_is_to_be_named_else(olvido: Olvido) -> None:
+    other = f"{TENANT[::-1]}/ana"
+    olvido.known(ANA, fact(1))
+    olvido.known(other, fact(2))
+    olvido.known(BETO, fact(3))
+    assert {json.loads(line)["scope"] for line in olvido("list", "--json", "--user", "ana")[1].splitlines()} == {
+        ANA,
+        other,
+    }
+    status, _, complaint = olvido("add", "tengo un perro", "--user", "ana")
+    assert (status, ANA in complaint, other in complaint, BETO in complaint) == (2, True, True, False)
+
+
+def test_a_wipe_of_an_end_user_of_whom_nothing_is_left_is_undone_by_name(olvido: Olvido) -> None:
+    wiped(olvido, ANA, BETO)
+    assert olvido("restore", "--yes", "--user", "beto")[0] == 0
+    assert (len(olvido.facts(ANA)), len(olvido.facts(BETO))) == (0, 1)
 
 
 def test_a_key_and_a_user_name_the_scope_that_their_requests_have(olvido: Olvido) -> None:
@@ -331,7 +398,7 @@ def test_an_own_key_names_the_scope_of_its_name(olvido: Olvido, monkeypatch: pyt
 
 
 @pytest.mark.parametrize(
-    "options", [["--scope", "ana"], ["--scope", f"{TENANT}/a b"], ["--user", "ana"], ["--scope", ANA, "--user", "ana"]]
+    "options", [["--scope", "ana"], ["--scope", f"{TENANT}/a b"], ["--scope", ANA, "--user", "ana"]]
 )
 def test_a_scope_that_no_request_can_have_is_refused(options: list[str], olvido: Olvido) -> None:
     olvido.known(ANA, fact())
@@ -458,27 +525,16 @@ def test_what_is_not_clear_or_not_there_forgets_nothing(arguments: list[str], st
     assert len(olvido.facts(ANA)) == 1
 
 
-# --- confirm ---------------------------------------------------------------------------------------------------------
+def test_programs_are_told_what_is_gone_and_asked_nothing(olvido: Olvido) -> None:
+    olvido.known(ANA, fact(1), fact(2))
+    status, told, complaint = olvido("forget", fact(1).id, "--json")
+    assert (status, told, complaint) == (2, "", "olvido memory: --json asks nothing: say --yes as well\n")
+    assert len(olvido.facts(ANA)) == 2
+    gone = json.loads(olvido("forget", fact(1).id, "--json", "--yes")[1])
+    assert ([each["id"] for each in gone["forgotten"]], gone["left"]) == ([fact(1).id], [])
 
 
-@pytest.mark.note("1.1/12")
-def test_a_confirmed_fact_is_active_again(olvido: Olvido) -> None:
-    old = fact(created_at=time() - 200 * DAY, last_confirmed_at=time() - 200 * DAY, links=(b"l",))
-    olvido.known(ANA, old)
-    now = time()
-    status, told, _ = olvido("confirm", old.id)
-    assert status == 0
-    assert "active" in told
-    (confirmed,) = olvido.facts(ANA)
-    assert now <= confirmed.last_confirmed_at <= time()
-    assert replace(confirmed, last_confirmed_at=old.last_confirmed_at) == old
-
-
-def test_history_is_not_confirmed(olvido: Olvido) -> None:
-    olvido.known(ANA, fact(1, superseded_by=fact(2).id), fact(2))
-    status, _, complaint = olvido("confirm", fact(1).id)
-    assert status == 1
-    assert fact(2).id in complaint
+# --- restore one ------------------------------------------------------------------------------------------------------
 
 
 def test_a_deleted_fact_is_listed_and_not_confirmed_but_restored(olvido: Olvido) -> None:

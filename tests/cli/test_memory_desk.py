@@ -84,3 +84,14 @@ def test_a_reset_undoes_what_the_model_has_edited(desk: Olvido) -> None:
     events = desks(desk, lambda store: store.events(ANA, "s"))
     assert isinstance(events[0].payload, Reset)
     assert "there is no desk of t" in refused(desk, "reset", "t", "--yes")
+
+
+def test_programs_are_told_the_desk_as_json(desk: Olvido) -> None:
+    (listed,) = run(desk, "sections", "--json").splitlines()
+    about = {"name": "agent_notes.md", "at": NOW, "by": "model"}
+    assert json.loads(listed) == {**about, "characters": 4}
+    assert json.loads(run(desk, "sections", "agent_notes", "--json")) == {**about, "text": "new\n"}
+    assert json.loads(run(desk, "log", "--json"))["session"] == "s"
+    status, told, complaint = desk("reset", "s", "--json")
+    assert (status, told, "say --yes" in complaint) == (2, "", True)
+    assert json.loads(run(desk, "reset", "s", "--yes", "--json")) == {"undone": ["agent_notes.md"], "left": []}

@@ -1,5 +1,6 @@
 """`olvido memory files`: the state of the folders and their syncs, by hand, without a proxy."""
 
+import json
 import os
 from pathlib import Path
 
@@ -98,6 +99,13 @@ def test_what_is_forgotten_leaves_the_files(filed: Olvido) -> None:
     found = [each for each in (filed.folder / "files").rglob("*") if each.is_file() and b"a dog" in each.read_bytes()]
     assert found == []
     assert holding(filed, ANA) == {CAT.value, TEA.value, "one more"}
+
+
+def test_programs_are_told_the_state_of_each_folder(filed: Olvido) -> None:
+    found = [json.loads(line) for line in run(filed, "status", "--json").splitlines()]
+    assert [(each["scope"], each["state"]) for each in found] == [(ANA, "to be synced"), (BETO, "to be synced")]
+    (done,) = run(filed, "sync", "--json", "--user", "beto").splitlines()
+    assert json.loads(done)["folder"] == folder_of(BETO)
 
 
 def test_without_files_the_commands_say_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

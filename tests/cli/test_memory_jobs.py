@@ -1,5 +1,6 @@
 """`olvido memory jobs`, `digest` and `undo`: what the model of memory did, and its undoing, without a proxy."""
 
+import json
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
@@ -121,6 +122,17 @@ def test_what_happened_is_told_by_day_with_its_events(helped: Olvido) -> None:
     assert "Ana began" not in run(helped, "digest", ANA, "--span", "week")
     assert run(helped, "digest", BETO) == "Nothing was written down.\n"
     assert helped("digest", ANA, "--scope", BETO)[0] == 2
+
+
+def test_programs_are_told_jobs_digests_and_what_was_undone_as_json(helped: Olvido) -> None:
+    assert [json.loads(line)["id"] for line in run(helped, "jobs", "--json").splitlines()] == [2, 1]
+    shown = json.loads(run(helped, "jobs", "1", "--json"))
+    assert (shown["job"]["kept"], [line["result"] for line in shown["lines"]]) == (1, ["kept", "refused"])
+    told = json.loads(run(helped, "show", NEW.id, "--json"))
+    assert [(each["job"], each["quote"]) for each in told["quotations"]] == [(1, "I'm at Acme")]
+    assert json.loads(run(helped, "digest", ANA, "--json")) == {"digests": [], "events": []}
+    undone = json.loads(run(helped, "undo", "1", NEW.id, "--json"))["facts"]
+    assert {each["id"] for each in undone} == {OLD.id, NEW.id}
 
 
 def test_a_job_of_nobody_whose_words_a_terminal_would_obey_is_shown_plain(helped: Olvido) -> None:

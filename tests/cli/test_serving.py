@@ -44,7 +44,7 @@ def test_a_port_that_is_taken_is_told_in_one_line(workers: str, tmp_path: Path) 
         (tmp_path / "olvido.yaml").write_text(f"storage: {{path: {tmp_path / 'storage'}}}\n")
         command = [sys.executable, "-m", "proxy", "serve", "--config", str(tmp_path / "olvido.yaml")]
         command += ["--port", str(port), "--workers", workers]
-        ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=30)
+        ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
     assert ended.returncode == 1
     (line,) = ended.stderr.splitlines()
     said = json.loads(line)

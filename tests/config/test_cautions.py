@@ -97,3 +97,25 @@ def test_a_key_that_is_made_is_judged_alike(limits: Limits, *, apart: bool, tmp_
     config = checked(path, {"DB": "postgresql://x/y"}).config
     assert config is not None
     assert counts_rates_apart(config, limits) is apart
+
+
+@pytest.mark.parametrize(
+    ("upstream", "told_of"),
+    [
+        ({"base_url": "https://api.openai.com", "dialect": "openai"}, {"base_url": "https://api.openai.com/v1"}),
+        ({"base_url": "https://api.groq.com/"}, {"base_url": "https://api.groq.com/openai/v1"}),
+        ({"base_url": "https://api.moonshot.ai"}, {"base_url": "https://api.moonshot.ai/v1", "dialect": "`kimi`"}),
+        ({"base_url": "https://api.mistral.ai/v1"}, {"dialect": "`mistral`"}),
+        ({"base_url": "https://api.openai.com/v1", "dialect": "openai"}, {}),
+        ({"base_url": "https://api.openai.com/eu", "dialect": "openai"}, {}),  # whoever writes a path has a reason
+        ({"base_url": "https://api.deepseek.com", "dialect": "deepseek"}, {}),  # answers there, too
+        ({"base_url": "https://openrouter.ai/api/v1"}, {}),
+        ({"base_url": "http://127.0.0.1:8000"}, {}),
+    ],
+)
+def test_what_a_known_provider_has_otherwise_is_told(
+    upstream: dict[str, Any], told_of: dict[str, str], tmp_path: Path
+) -> None:
+    found = dict(told(tmp_path, upstreams=[{"name": "up", "api_key": "${UP}", **upstream}]))
+    assert set(found) == {f"upstreams[0].{name}" for name in told_of}
+    assert all(text in found[f"upstreams[0].{name}"] for name, text in told_of.items())

@@ -28,7 +28,16 @@ def places(tree: dict[str, Any]) -> list[str]:
         ({"severs": {}, "context": {"profile": "none"}}, ["context.profile"]),
         ({"upstreams": [{"name": "up"}, {**UP, "name": "two", "fallback": "three"}]}, ["upstreams[1].fallback"]),
         ({"reuse": {"intent": {"judge": {"upstream": "none", "model": 3}}}}, []),
+        # Of one section, and independent of each other:
+        ({"server": {"port": "many", "workers": 2}, "storage": {"kind": "memory"}}, ["server.workers"]),
+        ({"storage": {"busy": 1, "url": "postgresql://x/y"}}, ["storage.url"]),
+        ({"memory": {"stale_after": "1h", "unconfirmed_after": "2h", "facts": 3}}, ["memory.stale_after"]),
+        ({"profiles": {"lean": {"bugdet": 1}}, "context": {"profile": "none"}}, ["context.profile"]),
+        ({"upstreams": [{**UP, "retries": "x"}, UP]}, ["upstreams[1].name"]),
+        ({"upstreams": [{**UP, "timeout": {"conect": 1}}], "auth": {"mode": "keys"}}, ["upstreams[0].api_key"]),
         # What may only follow from what was left out is not told:
+        ({"memory": {"stale_after": "1h", "unconfirmed_after": "long"}}, []),
+        ({"server": {"workers": 2}, "storage": {"knid": "sqlite", "kind": "memory"}}, []),
         ({"server": {"host": 3}}, []),
         ({"storage": {"kind": "postgress", "url": "postgresql://x/y"}}, []),
         ({"auth": {"mode": "kyes", "keys": [{"name": "a", "key": "k"}]}}, []),

@@ -3,8 +3,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from proxy.config.builtin_profiles import BUILT_IN
 from proxy.config.model import Config, Server, is_loopback, shows_content
-from proxy.config.profiles import BUILT_IN
 
 
 def properties(schema: dict[str, Any], name: str = "") -> list[tuple[str, dict[str, Any]]]:

@@ -28,7 +28,7 @@ def test_nothing_is_traced_unless_it_is_said(text: str, loaded: Callable[..., Co
 
 def test_an_empty_section_sends_a_tenth_to_this_machine(loaded: Callable[..., Config]) -> None:
     assert loaded("observe: {tracing: {}}").observe.tracing == Tracing(
-        endpoint="http://127.0.0.1:4318", sample=0.1, headers={}, service="olvido", timeout=10
+        endpoint="http://127.0.0.1:4318", sample=0.1, callers_per_minute=60, headers={}, service="olvido", timeout=10
     )
 
 

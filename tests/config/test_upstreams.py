@@ -3,13 +3,15 @@
 import math
 import re
 from datetime import date
+from typing import Any
 
 import pytest
 
 from proxy.config import Upstream, price_for
-from proxy.config.upstreams import UNPRICED, Row, listed, named_models, prefix_cache, table, write_factor
+from proxy.config.upstreams import UNPRICED, Row, is_priced, listed, named_models, prefix_cache, table, write_factor
 from proxy.types import PrefixCache, Price
 
+HALF = {"gpt-4o", "gpt-4o-mini", "o1", "o3-mini"}  # the first OpenAI models with a cache
 PRICES, CACHES = table().prices, table().caches
 DIALECTS = frozenset(Upstream.model_json_schema()["properties"]["dialect"]["enum"])
 
@@ -17,9 +19,10 @@ DIALECTS = frozenset(Upstream.model_json_schema()["properties"]["dialect"]["enum
 @pytest.mark.parametrize("row", PRICES, ids=lambda row: row.models[0])
 def test_a_cached_token_costs_a_part_of_a_new_one_and_a_write_no_less_than_one(row: Row[Price]) -> None:
     price = row.value
-    assert 0 < price.cached < price.input <= price.write <= 2 * price.input
+    assert 0 < price.cached <= price.input <= price.write <= 2 * price.input
     assert price.input < price.output
-    assert price.cached / price.input <= UNPRICED
+    is_uncached = price.cached == price.input  # no price for cached tokens: there is no cache
+    assert is_uncached or price.cached / price.input <= (0.5 if row.models[0] in HALF else UNPRICED)
 
 
 @pytest.mark.parametrize("row", [*PRICES, *CACHES], ids=lambda row: f"{row.models[0]}-{min(row.dialects, default='')}")
@@ -67,10 +70,37 @@ def test_how_a_model_is_cached_by_its_own_provider_and_through_others(
         ("generic", ["kimi-k2.6"], None),  # who else sells it has a price of his own
         ("generic", ["claude-opus-5-5"], None),
         ("openai", ["gpt-6.1-sol-mini"], None),
+        ("openai", ["gpt-4o"], Price(2.5, 1.25, 2.5, 10.0)),
+        ("openai", ["openai/gpt-4o-mini-2024-07-18"], Price(0.15, 0.075, 0.15, 0.6)),
+        ("openai", ["gpt-4o-2024-05-13"], None),  # the one snapshot that costs more
+        ("openai", ["gpt-4o-audio-preview"], None),
+        ("anthropic", ["claude-sonnet-4-6"], Price(3.0, 0.3, 3.75, 15.0)),
+        ("anthropic", ["claude-sonnet-5"], Price(2.0, 0.2, 2.5, 10.0)),
+        ("anthropic", ["claude-sonnet-5-5-20260928"], Price(2.0, 0.1, 2.5, 10.0)),
     ],
 )
 def test_a_list_price_is_its_own_providers(dialect: str, models: list[str], price: Price | None) -> None:
     assert listed(dialect, tuple(models)) == price
+
+
+@pytest.mark.parametrize(
+    ("differing", "model", "price"),
+    [
+        ({"base_url": "https://api.openai.com/v1"}, "gpt-4o", Price(2.5, 1.25, 2.5, 10.0)),
+        ({"base_url": "https://API.openai.com"}, "gpt-4o", Price(2.5, 1.25, 2.5, 10.0)),
+        ({"base_url": "https://api.openai.com/v1", "dialect": "vllm"}, "gpt-4o", None),
+        ({"base_url": "https://openrouter.ai/api/v1"}, "openai/gpt-4o", None),
+        ({"base_url": "https://api.openai.com.example/v1"}, "gpt-4o", None),
+        ({"base_url": "https://api.openai.com/v1", "price": {"input": 1, "output": 2}}, "gpt-4o", Price(1, 0.25, 1, 2)),
+        ({"base_url": "https://api.openai.com/v1"}, "gpt-4-32k", None),
+    ],
+)
+def test_whoever_asks_a_known_provider_has_its_list_prices_whatever_the_dialect_says(
+    differing: dict[str, Any], model: str, price: Price | None
+) -> None:
+    upstream = Upstream.model_validate({"name": "up", **differing})
+    assert price_for(upstream, model) == (price or Price())
+    assert is_priced(upstream, model) == (price is not None)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Plans of what was looked up: where they are made, and those that the upstream would refuse."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -16,12 +17,12 @@ REQUEST = chat(*TALK)
 STATE = Teller().ask(*TALK[:1]).state
 
 
-def asked(**differing: object) -> Asked:
+def asked(**differing: Any) -> Asked:
     """A request that goes on from its second message."""
     base = Asked(
         incoming(), REQUEST, identity(REQUEST), upstream(), "lean", 4_000, Shelf(), STATE, 2, frozenset(), False
     )
-    return replace(base, **differing)  # type: ignore[arg-type]  # tests name fields
+    return replace(base, **differing)
 
 
 def with_facts(count: int) -> Shelf:
@@ -40,7 +41,7 @@ def with_facts(count: int) -> Shelf:
         ({"shelf": with_facts(INLINE_FACTS + 1)}, False),
     ],
 )
-def test_little_that_is_new_is_planned_on_the_event_loop(differing: dict[str, object], *, is_short: bool) -> None:
+def test_little_that_is_new_is_planned_on_the_event_loop(differing: dict[str, Any], *, is_short: bool) -> None:
     assert asked(**differing).is_short is is_short
 
 

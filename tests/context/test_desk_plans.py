@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
+from typing import Any
 
 import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proxy.config.profiles import BUILT_IN
+from proxy.config.builtin_profiles import BUILT_IN
 from proxy.context import desk_plans
 from proxy.context.draft import FRAMING, Memory
 from proxy.context.economics import Rates
@@ -21,7 +22,7 @@ from proxy.desk.schemas import NAMES, definitions
 from proxy.protocol.chains import chain_of
 from proxy.protocol.dialects import KIMI, violations
 from proxy.types import DeskTrail, Json, Message, PathState, Plan
-from proxy.types.desk import Mark, Offered
+from proxy.types.desk import Mark, Offered, Pressure
 from tests.builders import Said, assistant, calling, chat, messages, result, system, user
 from tests.context.told import OVERHEAD, case, context, counter, words
 from tests.examples import examples
@@ -35,11 +36,17 @@ RATES = Rates(cached=0.1, write=1.0)
 class Desk:
     """An agent's conversation, planned request by request."""
 
-    def __init__(self, **given: object) -> None:
+    def __init__(self, **given: Any) -> None:
         self.state: PathState | None = None
         self.offered: Offered | None = None
         self.marks: list[Mark] = []
-        self.given = {"limit": None, "sections": "", "rules": "rules", "threshold": 0.5, "at_once": False} | given
+        self.given: dict[str, Any] = {
+            "limit": None,
+            "sections": "",
+            "rules": "rules",
+            "threshold": 0.5,
+            "at_once": False,
+        } | given
         self.rates = RATES
         self.hidden: frozenset[int] = frozenset()
 
@@ -59,13 +66,13 @@ class Desk:
         view = self.view(given)
         stay = frozenset(protected(given, view.chain, ()))
         marks = tuple(Marked(number, each, stay) for number, each in enumerate(self.marks, 1))
-        desk = DeskInput(view, schemas=SCHEMAS, offered=self.offered, marks=marks, **self.given)  # type: ignore[arg-type]
+        desk = DeskInput(view, schemas=SCHEMAS, offered=self.offered, marks=marks, **self.given)
         asked = case(given, profile=AGENT, state=self.state, was_seen=self.state is not None)
         asked = replace(asked, added=sum(view.ours))
         so_far = progress(asked)
         assert so_far is not None
         circles = context(asked, rates=self.rates, limit=prompt_limit)
-        circles = replace(circles, desk=desk, desk_limit=self.given["limit"])  # type: ignore[arg-type]
+        circles = replace(circles, desk=desk, desk_limit=self.given["limit"])
         made = desk_plans.plan(chat(*said), asked, so_far, memory or Memory(), circles)
         self.state = made.state
         assert made.desk is not None
@@ -238,7 +245,7 @@ def test_fates_are_told_of_the_clients_messages() -> None:
     [(4_000, 0.5, "high"), (6_000, 0.9, "medium"), (60_000, 0.5, "low"), (None, 0.5, "low")],
 )
 def test_the_trail_tells_the_pressure_and_the_schemas_in_the_upstreams_tokens(
-    limit: int | None, threshold: float, level: str
+    limit: int | None, threshold: float, level: Pressure
 ) -> None:
     desk = Desk(at_once=True)
     said = loop(2)
@@ -248,7 +255,9 @@ def test_the_trail_tells_the_pressure_and_the_schemas_in_the_upstreams_tokens(
     assert trail is not None
     used = 2 * made.tokens.sent
     pressure = used / (0.8 * limit) if limit else 0.0
-    assert trail.desk == DeskTrail(used, limit, pytest.approx(pressure), level, 2 * DEFINITIONS)  # type: ignore[arg-type]
+    assert trail.desk is not None
+    assert trail.desk.pressure == pytest.approx(pressure)
+    assert replace(trail.desk, pressure=0.0) == DeskTrail(used, limit, 0.0, level, 2 * DEFINITIONS)
 
 
 def test_before_the_tools_are_offered_the_trail_tells_the_pressure_all_the_same() -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.config.profiles import BUILT_IN
+from proxy.config.builtin_profiles import BUILT_IN
 from proxy.context.digest import MOST_ENTITIES, digest, transcript, turns_read
 from proxy.types import ArchivedTurn, Utterance
 from tests.context.told import counter

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from proxy.config.profiles import BUILT_IN, Elide, Profile
+from proxy.config.builtin_profiles import BUILT_IN
+from proxy.config.profiles import Elide, Profile
 from proxy.context.economics import Rates
 from proxy.context.elide import (
     Elided,

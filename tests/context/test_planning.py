@@ -63,7 +63,8 @@ def test_a_standing_fact_goes_with_the_first_message_and_stays_there() -> None:
     memory = Memory(standing=(ELSEWHERE,), facts=frozenset({ELSEWHERE.id}))
     first, second = Teller().tell(user("Hello"), assistant("Hi"), user("Tea?"), memory=memory)
     assert "without sugar" in str(first.sent[0].data["content"])
-    assert first.managed.tokens.mechanisms.items() == (("facts", first.state.fold.fact_tokens),)  # type: ignore[union-attr]
+    assert first.state.fold is not None
+    assert first.managed.tokens.mechanisms.items() == (("facts", first.state.fold.fact_tokens),)
     assert second.sent[0].raw == first.sent[0].raw
     assert second.sent[1:] == second.case.messages[1:]
 

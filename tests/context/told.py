@@ -5,7 +5,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from proxy.config.profiles import BUILT_IN, Profile
+from proxy.config.builtin_profiles import BUILT_IN
+from proxy.config.profiles import Profile
 from proxy.context import planning, shortening
 from proxy.context.caching import Caching
 from proxy.context.draft import Memory, PlanContext

@@ -195,8 +195,8 @@ class TestSums:
         mine, theirs = [row(1), row(2)], [row(1, scope="b/", cost=3.0)]
         await kept.write(*mine, *theirs)
         for scope, rows in (("a/", mine), ("b/", theirs), (None, [*mine, *theirs])):
-            for width in (60, 3_600, DAY):
-                (bucket,) = await kept.accounts.buckets(LONG_AGO, LONG_AGO + 60, width, scope)  # type: ignore[arg-type]
+            for width in get_args(Width):
+                (bucket,) = await kept.accounts.buckets(LONG_AGO, LONG_AGO + 60, width, scope)
                 assert bucket.sums == total(rows)
         assert await kept.accounts.buckets(LONG_AGO, LONG_AGO + 60, 60, "c/") == []
 
@@ -233,10 +233,10 @@ class TestRows:
         ],
     )  # fmt: skip
     async def test_rows_of_a_scope_or_a_session_are_told_apart(
-        self, kept: Kept, whose: dict[str, str], found: list[str]
+        self, kept: Kept, whose: dict[str, Any], found: list[str]
     ) -> None:
         await kept.write(row(1), row(2, session="t"), row(3), row(4, scope="b/"))
-        assert [each.request_id for _, each in await kept.accounts.rows(**whose)] == found  # type: ignore[arg-type]
+        assert [each.request_id for _, each in await kept.accounts.rows(**whose)] == found
 
     @pytest.mark.parametrize(
         ("like", "found"),

@@ -70,8 +70,8 @@ async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator
 
 
 def pair(number: int, *, held: bool = True, **differing: Any) -> QualityPair:
-    reason = "alike" if held else "numbers"
-    made = replace(PAIR, request_id=f"r{number}", comparison=Comparison(held, reason, MEASURES))  # type: ignore[arg-type]
+    comparison = Comparison(held, "alike" if held else "numbers", MEASURES)
+    made = replace(PAIR, request_id=f"r{number}", comparison=comparison)
     return replace(made, **differing)
 
 

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -46,10 +47,10 @@ def turn(number: int, at: float = NOW - 100) -> ArchivedTurn:
     return ArchivedTurn(answered, parent, "s", number, at + number, b"[]", said)
 
 
-def fact(number: int, at: float = NOW - 100, **differing: object) -> Fact:
+def fact(number: int, at: float = NOW - 100, **differing: Any) -> Fact:
     value = f"I have {number} cats"
     made = Fact(f"f-{number}", "personal", f"cats-{number}", value, "high", "explicit", "s", number, at + number, at)
-    return replace(made, links=(link(f"{number} asked"),), **differing)  # type: ignore[arg-type]  # given by a test
+    return replace(made, links=(link(f"{number} asked"),), **differing)
 
 
 @dataclass

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.config.profiles import BUILT_IN
+from proxy.config.builtin_profiles import BUILT_IN
 from proxy.conversation.topics import (
     UNRELATED,
     WEIGHTS,

@@ -37,8 +37,8 @@ def test_a_fact_of_a_person_is_found_before_one_of_a_model() -> None:
 
 
 @pytest.mark.parametrize("difference", [{"superseded_by": "f-9"}, {"domain": SELF_CORRECTION}])
-def test_facts_that_ended_and_an_agents_corrections_state_nothing(difference: dict[str, str]) -> None:
-    assert changes(replace(fact(1, "Vive en Salta"), **difference)).same("Vive en Salta") is None  # type: ignore[arg-type]
+def test_facts_that_ended_and_an_agents_corrections_state_nothing(difference: dict[str, Any]) -> None:
+    assert changes(replace(fact(1, "Vive en Salta"), **difference)).same("Vive en Salta") is None
 
 
 def test_among_many_facts_the_same_one_is_found_by_its_words() -> None:

@@ -269,7 +269,7 @@ async def test_what_a_person_writes_while_the_model_thinks_stays(house: House) -
         await writes()
         return await asks(scope, session, name, body)
 
-    house.model.ask = ask  # type: ignore[method-assign]
+    house.model.ask = ask  # type: ignore[method-assign]  # somebody writes while it is asked
     told = await concluded(house)
     found = await texts(house)
     assert found["current_task.md"].startswith("Goal: nothing\n")

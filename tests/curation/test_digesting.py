@@ -12,8 +12,8 @@ from proxy.types.curation import DigestSpan
 SPANS: tuple[DigestSpan, ...] = ("hour", "day", "week")
 
 
-def at(*when: int) -> float:
-    return datetime(*when, tzinfo=UTC).timestamp()  # type: ignore[arg-type, misc]
+def at(year: int, month: int, day: int, hour: int = 0, minute: int = 0, second: int = 0) -> float:
+    return datetime(year, month, day, hour, minute, second, tzinfo=UTC).timestamp()
 
 
 @pytest.mark.parametrize(

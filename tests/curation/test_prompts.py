@@ -5,7 +5,8 @@ from typing import get_args
 
 import pytest
 
-from proxy.curation.prompts import BUILT_IN, LONGEST, Prompts
+from proxy.config.texts import LONGEST
+from proxy.curation.prompts import BUILT_IN, Prompts
 from proxy.types.curation import JobKind
 from proxy.types.memory import Language
 

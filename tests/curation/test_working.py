@@ -269,7 +269,7 @@ async def test_a_model_that_hangs_is_left_alone_and_the_lease_is_held_meanwhile(
     renewed = faults.places
     watched = House(house.storage, house.tasks, Model([GOLD]), wrapped=faults.wrap, now=house.now)
     object.__setattr__(watched.doing.caller, "lease", 0.03)
-    watched.model.ask = hangs  # type: ignore[method-assign, assignment]
+    watched.model.ask = hangs  # type: ignore[method-assign, assignment]  # it answers no more
     await house.said(*SAID)
     await watched.curator.work()
     assert renewed.count("after renew") >= 3
@@ -348,7 +348,7 @@ async def test_a_process_that_ends_leaves_a_call_under_way_to_the_next(house: Ho
         asked.set()
         await asyncio.Event().wait()
 
-    house.model.ask = hangs  # type: ignore[method-assign, assignment]
+    house.model.ask = hangs  # type: ignore[method-assign, assignment]  # it answers no more
     house.curator.start()
     await house.said(*SAID)
     await asked.wait()

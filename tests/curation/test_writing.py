@@ -62,7 +62,7 @@ async def test_what_stands_already_is_not_written_again(house: House) -> None:
         written.extend(facts)
         learn(scope, shelf, facts)
 
-    house.library.learn = learning  # type: ignore[method-assign]
+    house.library.learn = learning  # type: ignore[method-assign]  # it tells what it is given
     for _ in range(2):
         await house.doing.writer.carry_out(SCOPE, adds(OLD, NEW), ours)
     assert written == [NEW]

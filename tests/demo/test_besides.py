@@ -102,10 +102,12 @@ def test_the_model_knows_what_people_are_told_to_ask(question: str) -> None:
 
 
 def test_what_is_printed_at_the_end_fits_a_terminal_and_names_what_is_there() -> None:
-    lines = invitation("http://127.0.0.1:8484/v1", Path(tempfile.gettempdir()) / "olvido-demo-01234567" / "memory")
+    lines = invitation("http://127.0.0.1:8484/v1", Path(tempfile.gettempdir()) / "olvido-demo-01234567" / "olvido.yaml")
     assert max(map(len, lines.splitlines())) <= 80
     assert "http://127.0.0.1:8484/ui" in lines
     assert INVITED in lines
+    assert "olvido-demo-01234567/memory\n" in lines
+    assert "olvido-demo-01234567/olvido.yaml\n" in lines.split("export OLVIDO_CONFIG=")[1]
 
 
 @pytest.fixture

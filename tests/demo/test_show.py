@@ -1,6 +1,10 @@
 """The demonstration: the same conversation twice, and tables of what each was billed."""
 
+import os
 import re
+import signal
+import subprocess
+import sys
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -8,6 +12,8 @@ from typing import Any
 import msgspec
 import pytest
 
+from proxy.cli import main
+from proxy.config import Config, load
 from proxy.demo import show
 from proxy.demo.show import CONVERSATION, SYSTEM, WEATHER_RESULT, Ask, read, talk
 from proxy.protocol.dialects import DIALECTS, Dialect
@@ -17,6 +23,8 @@ from tests.scripted.chat import DialectChat
 from tests.scripted.config import ScriptedConfig
 from tests.scripted.recording import Received
 from tests.scripted.reply import Reply
+
+ROOT = Path(__file__).parents[2]
 
 
 def rows_under(said: str, *heads: str) -> dict[str, list[str]]:
@@ -67,6 +75,42 @@ def test_the_long_one_saves_the_more_the_longer_it_gets(
     assert 0 < recalled < prompt
     asked = f"{sum(bool(ask.expects) for ask in talk())}"
     assert rows_under(said, "direct", "saved")["facts recalled when asked"] == [f"{asked} of {asked}"] * 2
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_nothing_is_left_of_it_however_it_ends(end: signal.Signals, tmp_path: Path) -> None:
+    command = [sys.executable, "-c", "import sys; from proxy.cli import main; sys.exit(main())", "demo", "--short"]
+    environ = {**os.environ, "TMPDIR": str(tmp_path), "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen([*command, "--port", "0"], stdout=subprocess.PIPE, text=True, env=environ) as process:
+        assert process.stdout is not None
+        try:
+            printed = iter(process.stdout)
+            assert any(line.startswith("Ctrl-C") for line in printed)
+            (folder,) = tmp_path.glob("olvido-demo-*")
+            assert (folder / "olvido.yaml").is_file()
+            process.send_signal(end)
+            process.wait(120)
+        finally:
+            process.kill()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_commands_find_the_data_of_the_demonstration_by_the_file_that_it_writes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sections = {"storage": {"path": tmp_path / "storage"}, "memory": {"files": {"path": tmp_path / "memory"}}}
+    upstreams = [{"name": "demo", "base_url": "http://127.0.0.1:9/v1", "dialect": "kimi"}]
+    played = Config.model_validate({**sections, "upstreams": upstreams})
+    file = str(show.write_configuration(played, tmp_path, 8485))
+    found = load(Path(file), {})
+    assert (found.server.port, found.storage.path) == (8485, tmp_path / "storage")
+    assert found.memory.files is not None
+    assert found.memory.files.path == tmp_path / "memory"
+    (tmp_path / "storage").mkdir(mode=0o700)
+    assert main(["memory", "add", "vivo en Salta", "--key", "sk-demo", "--config", file]) == 0
+    assert main(["memory", "list", "--config", file]) == 0
+    assert capsys.readouterr().out.count("vivo en Salta") == 2
 
 
 def test_a_terminal_is_told_how_far_it_is_and_the_line_is_gone_at_the_end() -> None:

@@ -89,4 +89,4 @@ def run_nginx(proxies: Sequence[str], folder: Path) -> Iterator[Nginx]:
         yield Nginx(f"http://127.0.0.1:{ports[0]}", f"http://127.0.0.1:{ports[1]}", folder, process)
     finally:
         process.terminate()
-        process.wait(timeout=10)
+        process.wait(timeout=120)

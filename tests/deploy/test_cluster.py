@@ -218,4 +218,4 @@ def test_redis_starts_with_a_password_and_makes_room_by_itself(tmp_path: Path) -
         assert (tmp_path / "redis.conf").stat().st_mode & 0o077 == 0
     finally:
         process.terminate()
-        process.wait(timeout=10)
+        process.wait(timeout=120)

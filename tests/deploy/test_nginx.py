@@ -54,7 +54,7 @@ def settings(upstream: Upstream) -> Config:
 
 
 def client(url: str) -> httpx.Client:
-    return httpx.Client(base_url=url, headers=KEYED, timeout=10, trust_env=False)
+    return httpx.Client(base_url=url, headers=KEYED, timeout=120, trust_env=False)
 
 
 @needs_nginx
@@ -215,7 +215,7 @@ class Dying:
 
     def close(self) -> None:
         socket.create_connection(self._listening.getsockname()).close()
-        self._thread.join(timeout=10)
+        self._thread.join(timeout=120)
         self._listening.close()
 
 

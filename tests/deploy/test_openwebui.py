@@ -82,7 +82,7 @@ def test_its_headers_name_user_and_chat(upstream: Upstream, tmp_path: Path) -> N
         "X-OpenWebUI-Chat-Id": "chat-7",
     }
     settings = load(tmp_path / "olvido.yaml", secrets, port=0)
-    with run_proxy(settings) as url, httpx.Client(base_url=url, trust_env=False) as http:
+    with run_proxy(settings) as url, httpx.Client(base_url=url, timeout=120, trust_env=False) as http:
         body = {"model": "kimi-k2.6", "messages": [{"role": "user", "content": "Why is the sky blue?"}]}
         answer = http.post("/v1/chat/completions", json=body, headers=told).raise_for_status()
         assert answer.headers["x-olvido-session"] == "chat-7"

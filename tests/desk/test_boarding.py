@@ -120,8 +120,9 @@ def test_tokens_are_counted_in_the_upstreams_own_and_the_rest_in_ours() -> None:
     shown = boarding.with_dashboard(plan(WITH, messages=seen.messages, state=state()), seen, BOARD, 9)
     assert shown is not None
     assert shown.state is not None
+    assert shown.messages is not None
     assert (shown.tokens.original, shown.tokens.sent, shown.tokens.counted) == (100, 220, 110)
-    more = len(shown.messages[0].raw) - len(seen.messages[0].raw)  # type: ignore[index]
+    more = len(shown.messages[0].raw) - len(seen.messages[0].raw)
     assert shown.tokens.rough == 90 + more // 4
     assert (shown.state.original, shown.state.sent, shown.state.stable) == (100, 110, 110)
     uncounted = plan(WITH, tokens=PromptTokens(100, 100), messages=seen.messages, state=state(stable=60))

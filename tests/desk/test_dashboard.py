@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -144,9 +145,9 @@ def test_no_one_takes_it_for_the_users_words(language: Language, shown: str) -> 
 # --- the largest messages --------------------------------------------------------------------------------------------
 
 
-def sized(said: Sequence[Said], sizes: Sequence[int], **more: object) -> tuple[Heap, ...]:
-    given = {"start": 0, "pinned": (), "left": (), **more}
-    return large(view(said), tokens=lambda index: sizes[index], **given)  # type: ignore[arg-type]
+def sized(said: Sequence[Said], sizes: Sequence[int], **more: Any) -> tuple[Heap, ...]:
+    given: dict[str, Any] = {"start": 0, "pinned": (), "left": (), **more}
+    return large(view(said), tokens=lambda index: sizes[index], **given)
 
 
 TALK = [

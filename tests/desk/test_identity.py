@@ -5,7 +5,8 @@ from typing import get_args
 
 import pytest
 
-from proxy.desk.identity import LONGEST, Identity
+from proxy.config.texts import LONGEST
+from proxy.desk.identity import Identity
 from proxy.desk.schemas import NAMES, SECTIONS, offered_names
 from proxy.types import Language
 from tests.builders import counter

@@ -36,8 +36,9 @@ READ = (call("read_file", {"path": "a", "line": 1}, "c1"), result("c1", "text of
 
 @pytest.mark.note("5.1/2", "Caché 5.1/2")
 def test_a_result_is_known_by_name_and_arguments_however_they_are_written() -> None:
-    again = ToolCall("c2", "read_file", '{ "line":1,"path":"a"}')
-    assert found(view(*READ))[call_key(again)] == "text of a"  # type: ignore[index]
+    again = call_key(ToolCall("c2", "read_file", '{ "line":1,"path":"a"}'))
+    assert again is not None
+    assert found(view(*READ))[again] == "text of a"
 
 
 @pytest.mark.note("Caché 5.1/3")

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from proxy.config import json_schema
-from proxy.config.profiles import BUILT_IN
+from proxy.config.builtin_profiles import BUILT_IN
 
 DOCUMENT = Path(__file__).parents[2] / "deploy" / "docs" / "configuration.md"
 HEADING = "## Every setting\n"

@@ -89,7 +89,7 @@ class Demo:
 def run_demo(*options: str) -> Iterator[Demo]:
     with (
         run_command("-m", "tests.scripted", "--port", "0", "--record", *options) as (url, _process),
-        httpx.Client(base_url=url, timeout=10) as control,
+        httpx.Client(base_url=url, timeout=120) as control,
     ):
         yield Demo(url, control)
 
@@ -97,7 +97,7 @@ def run_demo(*options: str) -> Iterator[Demo]:
 @contextmanager
 def run_demo_here(config: ScriptedConfig) -> Iterator[Demo]:
     """In a thread, which starts at once; for a test that does not measure or kill it."""
-    with run_app(create_app(config)) as url, httpx.Client(base_url=url, timeout=10) as control:
+    with run_app(create_app(config)) as url, httpx.Client(base_url=url, timeout=120) as control:
         yield Demo(url, control)
 
 
@@ -149,7 +149,7 @@ class Proxy:
     def stop(self) -> int:
         """SIGTERM; the exit status."""
         self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(timeout=15)
+        return self.process.wait(timeout=120)
 
 
 @contextmanager
@@ -166,11 +166,11 @@ def run_proxy(config: Mapping[str, Json], folder: Path, **environ: str) -> Itera
         eventually(lambda: b"startup complete" in log.read_bytes() or process.poll() is not None, 120)
         address = re.search(r"base_url at (http://\S+)/v1", log.read_text())
         assert address is not None, log.read_text()
-        with httpx.Client(base_url=address[1], headers={"authorization": "Bearer sk-test"}, timeout=20) as http:
+        with httpx.Client(base_url=address[1], headers={"authorization": "Bearer sk-test"}, timeout=120) as http:
             yield Proxy(address[1], process, Path(settings["storage"]["path"]), log, http)
     finally:
         process.terminate()
-        process.wait(timeout=15)
+        process.wait(timeout=120)
 
 
 def _started(arguments: Sequence[str], log: Path, environ: Mapping[str, str], settings: Mapping[str, Json]) -> Process:

@@ -111,7 +111,7 @@ def raw(proxy: Proxy, *pieces: bytes) -> tuple[int, dict[str, str], bytes]:
 
 def connected(proxy: Proxy) -> socket.socket:
     address = urlsplit(proxy.url)
-    return socket.create_connection((address.hostname, address.port), timeout=10)
+    return socket.create_connection((address.hostname, address.port), timeout=120)
 
 
 def read_to_end(connection: socket.socket) -> bytes:

@@ -95,7 +95,7 @@ def test_nothing_is_added_that_the_client_did_not_send(demo: Demo, proxy: Proxy)
     body = ODD_BODIES["key order"]
     head = f"POST {CHAT} HTTP/1.1\r\nAuthorization: Bearer sk-bare\r\nContent-Length: {len(body)}\r\n\r\n"
     address = urlsplit(proxy.url)
-    with socket.create_connection((address.hostname, address.port), timeout=10) as connection:
+    with socket.create_connection((address.hostname, address.port), timeout=120) as connection:
         connection.sendall(head.encode() + body)
         assert connection.recv(65536).startswith(b"HTTP/1.1 200")
     (arrived,) = demo.arrived()
@@ -147,7 +147,7 @@ def test_an_upload_larger_than_the_body_limit_of_the_managed_route_streams_throu
 def test_no_path_leads_out_of_the_upstreams_api(path: str, demo: Demo, proxy: Proxy) -> None:
     head = f"GET {path} HTTP/1.1\r\nAuthorization: Bearer sk-x\r\nConnection: close\r\n\r\n"
     address = urlsplit(proxy.url)
-    with socket.create_connection((address.hostname, address.port), timeout=10) as connection:
+    with socket.create_connection((address.hostname, address.port), timeout=120) as connection:
         connection.sendall(head.encode())
         assert connection.recv(65536).startswith(b"HTTP/1.1 404")
 

@@ -37,7 +37,9 @@ async def load_until_killed(proxy: Proxy, seconds: float) -> tuple[dict[str, flo
     answered: dict[str, float] = {}
 
     async def client(number: int) -> None:
-        async with httpx.AsyncClient(base_url=proxy.url, headers={"authorization": f"Bearer sk-{number}"}) as http:
+        async with httpx.AsyncClient(
+            base_url=proxy.url, timeout=120, headers={"authorization": f"Bearer sk-{number}"}
+        ) as http:
             asked = 0
             while True:
                 asked += 1
@@ -95,7 +97,7 @@ def test_at_shutdown_a_stream_is_finished_and_recorded(demo: Demo, start_proxy: 
         demo.release()
         seen += b"".join(pieces)
     assert seen.endswith(b"data: [DONE]\n\n")
-    assert proxy.process.wait(timeout=15) in (0, -15)
+    assert proxy.process.wait(timeout=120) in (0, -15)
     row = proxy.row(request_id=answer.headers["x-olvido-request"])
     assert (row["outcome"], row["stream"]) == ("complete", 1)
     assert proxy.complaints() == []
@@ -122,7 +124,7 @@ def test_at_shutdown_what_does_not_end_is_cut_and_recorded(demo: Demo, start_pro
         with pytest.raises(httpx.TransportError):  # it has no end
             rest.extend(pieces)
     assert events(b"".join(rest))[-1]["error"]["code"] == "shutting_down"
-    assert proxy.process.wait(timeout=15) in (0, -15)
+    assert proxy.process.wait(timeout=120) in (0, -15)
     assert proxy.row(request_id=answer.headers["x-olvido-request"])["outcome"] in ("client_gone", "upstream_broken")
     eventually(lambda: demo.arrived()[0].closed_early)
 

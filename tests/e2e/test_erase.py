@@ -169,7 +169,7 @@ def test_nothing_of_an_end_user_stays_and_nothing_comes_back(
         deployment.demo.release()
         assert late.result(30).status_code == 200
     report = capfd.readouterr().out
-    assert re.search(r"^(PostgreSQL|SQLite) +erased +1 scopes, ", report, re.MULTILINE), report
+    assert re.search(r"^(PostgreSQL|SQLite) +erased +1 scope, ", report, re.MULTILINE), report
     wait_until_written(deployment)
 
     left = deployment.everything()

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from proxy.files import snapshots
+from proxy.files import snapshot_files, snapshots
 from proxy.files.folder import Folder
 from proxy.files.last_turns import last_turns
 from proxy.files.remembering import Remembering
@@ -69,7 +69,7 @@ async def test_a_question_about_a_snapshot_gets_its_words_until_they_are_forgott
         services = proxied.composed(built, library=library)
         scope = f"{services.authenticator.tenant((('authorization', f'Bearer {KEY}'),))}/ana"
         folder = Folder(tmp_path, scope)
-        snapshots.write(folder, snapshots.taken([BOAT, *OTHERS], "old", "idle"))
+        snapshot_files.write(folder, snapshots.taken([BOAT, *OTHERS], "old", "idle"))
 
         await proxied.ask(services, body(*LONG, user(QUESTION)), headers=ANA)
         (sent,) = upstream.bodies()

@@ -76,7 +76,9 @@ async def test_many_that_leave_at_once_leave_nothing_behind(demo: Demo, proxy: P
         await client.post(CHAT, json=asked, headers={"x-demo-fault": "stall=1"}, timeout=60)
 
     key = {"authorization": "Bearer sk-crowd"}
-    async with httpx.AsyncClient(base_url=proxy.url, headers=key, limits=httpx.Limits(max_connections=40)) as client:
+    async with httpx.AsyncClient(
+        base_url=proxy.url, timeout=120, headers=key, limits=httpx.Limits(max_connections=40)
+    ) as client:
         tasks = Tasks()
         asking = [tasks.spawn(ask(client, number), name=f"asks {number}") for number in range(40)]
         await asyncio.to_thread(eventually, lambda: demo.in_flight == 40)

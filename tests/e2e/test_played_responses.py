@@ -4,9 +4,7 @@ Whatever fails, it gets an answer, and no order of the model's is carried out tw
 
 import asyncio
 import json
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -14,83 +12,29 @@ import httpx
 import openai
 import pytest
 
-from proxy.app import create_app
-from proxy.pipeline import Services
 from proxy.tasks import Tasks
-from proxy.types import Fact
-from proxy.types.desk import Document
-from tests.e2e.test_played import Tap, leaks, ours_in
-from tests.looping import settings
+from tests.e2e.test_played import leaks, ours_in
+from tests.native_worlds import World, running
 from tests.other_apis import misplaced_events
 from tests.playing import FAULT, NOTES, PATTERNS
 from tests.playing_responses import JSON, LOOK, ResponsePlayer
-from tests.proxied import total
-from tests.servers import Inside, eventually, run_app, run_proxy
+from tests.servers import eventually
 
 Json = Any
-FIRST = {"enabled": True, "offer": "first"}
+APIS: Json = {"apis": ["chat", "responses"]}
 PATIENCE = 0.5  # seconds
 STREAMED = pytest.mark.parametrize("streamed", [True, False], ids=["streamed", "whole"])
 
 
-@dataclass(slots=True)
-class World:
-    """The upstream, and the proxy before it."""
-
-    player: ResponsePlayer
-    url: str
-    tap: Tap
-    inside: Inside
-    services: Callable[[], Services]
-    counted: float = 0.0
-
-    @property
-    def direct(self) -> str:
-        return f"{self.player.url}/v1"
-
-    def calls(self) -> float:
-        """Calls of memory's tools that were run since the last look."""
-        now = total(self.services(), "olvido_memory_tool_calls_total")
-        before, self.counted = self.counted, now
-        return now - before
-
-    def scope(self, key: str) -> str:
-        headers = (("authorization", f"Bearer {key}"),)
-        return f"{self.services().authenticator.tenant(headers)}/"
-
-    def facts(self, key: str) -> list[Fact]:
-        storage = self.services().storage
-        found: list[Fact] = list(self.inside.do(lambda: storage.facts.all(self.scope(key))))
-        return found
-
-    def documents(self, key: str) -> list[Document]:
-        found: list[Document] = self.inside.do(lambda: self.services().storage.desks.documents(self.scope(key)))
-        return found
-
-
-@contextmanager
-def running(timeout: float) -> Iterator[World]:
-    player = ResponsePlayer()
-    with run_app(player) as player.url:
-        patience = {"first_byte": timeout, "answer": timeout, "idle": timeout}
-        given = settings(player.url, tools=FIRST, timeout=patience, apis=["chat", "responses"])
-        app = create_app(given)
-        inside = Inside(app)
-        tap = Tap(inside)
-        with run_proxy(given, tap) as url:
-            yield World(player, f"{url}/v1", tap, inside, lambda: app.state.services)
-    assert player.refused == []
-
-
 @pytest.fixture(scope="module")
-def world() -> Iterator[World]:
-    with running(30) as made:
+def world() -> Iterator[World[ResponsePlayer]]:
+    with running(ResponsePlayer(), **APIS) as made:
         yield made
 
 
 @pytest.fixture(scope="module")
-def hasty() -> Iterator[World]:
-    with running(PATIENCE) as made:
+def hasty() -> Iterator[World[ResponsePlayer]]:
+    with running(ResponsePlayer(), timeout=PATIENCE, **APIS) as made:
         yield made
 
 
@@ -155,12 +99,12 @@ def conversation(base_url: str, name: str, way: str, key: str) -> list[Json]:
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", PATTERNS)
-def test_the_python_sdk_sees_no_trace_of_memorys_tools(world: World, name: str, way: str) -> None:
+def test_the_python_sdk_sees_no_trace_of_memorys_tools(world: World[ResponsePlayer], name: str, way: str) -> None:
     key = f"sk-{name}-{way}".replace(" ", "-").replace(",", "")
-    direct = conversation(world.direct, name, way, f"{key}-direct")
+    direct = conversation(f"{world.player.url}/v1", name, way, f"{key}-direct")
     before = len(world.tap.sent)
     world.calls()
-    proxied = conversation(world.url, name, way, key)
+    proxied = conversation(f"{world.url}/v1", name, way, key)
     assert proxied == direct
     assert world.calls() == ours_in(name)
     sent = world.tap.sent[before:]
@@ -170,9 +114,9 @@ def test_the_python_sdk_sees_no_trace_of_memorys_tools(world: World, name: str, 
 
 # Of rounds that came to nothing the client's own request was answered, and nothing of them is put back.
 @pytest.mark.parametrize("name", [name for name in PATTERNS if name != "ours for ever, nothing said"])
-def test_each_prompt_begins_with_the_one_before(world: World, name: str) -> None:
+def test_each_prompt_begins_with_the_one_before(world: World[ResponsePlayer], name: str) -> None:
     key = f"sk-prefix-{name}".replace(" ", "-").replace(",", "")
-    conversation(world.url, name, "stream", key)
+    conversation(f"{world.url}/v1", name, "stream", key)
     asked = [each for each in world.player.by_key[key] if any(tool["name"] == "remember" for tool in each["tools"])]
     assert len(asked) > 1
     for one, other in pairwise(asked):
@@ -223,33 +167,26 @@ def said_by(client: openai.OpenAI, asked: Json, *, streamed: bool) -> Json:
     return events[-1]["response"]["output"]
 
 
-def nothing_was_done_twice(world: World, key: str, *, least: int) -> None:
-    """Asserts that each order of the model's had its effect once. `least`: facts that there are, at least."""
-    facts = world.facts(key)
-    assert len({fact.key for fact in facts}) == len(facts) >= least
-    assert all(document.version == 1 for document in world.documents(key))
-
-
 @STREAMED
 @pytest.mark.parametrize("at", [0, 1, 2])
 @pytest.mark.parametrize("fault", ["error", "hang", "cut", "event", "failed", "garbage"])
 @pytest.mark.parametrize("name", FAULTED)
 def test_a_fault_of_the_upstream_costs_no_answer(
-    hasty: World, name: str, fault: str, at: int, *, streamed: bool
+    hasty: World[ResponsePlayer], name: str, fault: str, at: int, *, streamed: bool
 ) -> None:
     key = f"sk-{name}-{fault}-{at}-{streamed}".replace(" ", "-").replace(",", "")
-    with openai.OpenAI(base_url=hasty.url, api_key=key, max_retries=0) as client:
+    with openai.OpenAI(base_url=f"{hasty.url}/v1", api_key=key, max_retries=0) as client:
         texts, again = talk(client, name, streamed=streamed, fault=f"{fault}@{at}")
     assert again <= 1
     assert texts == ["It is noon.", "That is all."]
-    nothing_was_done_twice(hasty, key, least=1)
+    hasty.did_nothing_twice(hasty.scope(authorization=f"Bearer {key}"), least=1)
 
 
 @STREAMED
 @pytest.mark.parametrize("at", [0, 1, 2])
 @pytest.mark.parametrize("name", FAULTED)
 async def test_a_client_that_hangs_up_in_any_round_may_ask_again(
-    world: World, name: str, at: int, *, streamed: bool
+    world: World[ResponsePlayer], name: str, at: int, *, streamed: bool
 ) -> None:
     if at >= len(FAULTED[name].rounds):
         return
@@ -259,7 +196,7 @@ async def test_a_client_that_hangs_up_in_any_round_may_ask_again(
 
     async def asks() -> None:
         """Asks, and goes on with its own tools, until it is held."""
-        async with openai.AsyncOpenAI(base_url=world.url, api_key=key, max_retries=0) as client:
+        async with openai.AsyncOpenAI(base_url=f"{world.url}/v1", api_key=key, max_retries=0) as client:
             while True:
                 asked: Json = {"model": name, "input": given, "tools": [LOOK], "store": False}
                 asked["extra_headers"] = {FAULT: f"hang@{at}"}
@@ -279,14 +216,14 @@ async def test_a_client_that_hangs_up_in_any_round_may_ask_again(
     await asyncio.to_thread(eventually, lambda: world.player.left == left + 1)
 
     def again() -> tuple[list[str], int]:
-        with openai.OpenAI(base_url=world.url, api_key=key, max_retries=0) as client:
+        with openai.OpenAI(base_url=f"{world.url}/v1", api_key=key, max_retries=0) as client:
             return talk(client, name, streamed=streamed)
 
     assert await asyncio.to_thread(again) == (["It is noon.", "That is all."], 0)
-    nothing_was_done_twice(world, key, least=1)
+    world.did_nothing_twice(world.scope(authorization=f"Bearer {key}"), least=1)
 
 
-def test_a_leak_would_be_found(world: World) -> None:
-    conversation(world.url, "both in parallel", "stream", "sk-leaking")
+def test_a_leak_would_be_found(world: World[ResponsePlayer]) -> None:
+    conversation(f"{world.url}/v1", "both in parallel", "stream", "sk-leaking")
     arrived = [json.dumps(each["input"]).encode() for each in world.player.by_key["sk-leaking"]]
     assert len(leaks(arrived)) == len(arrived)

@@ -49,7 +49,7 @@ class House:
 
 
 def tracing(collector: Collector, sample: float = 0.0) -> dict[str, Any]:
-    return {"tracing": {"endpoint": collector.url, "sample": sample}}
+    return {"tracing": {"endpoint": collector.url, "sample": sample, "callers_per_minute": 6_000}}
 
 
 @pytest.fixture(scope="module")

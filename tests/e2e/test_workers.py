@@ -90,7 +90,9 @@ def held_streams(proxy: Proxy, count: int) -> Iterator[list[Iterator[bytes]]]:
     with ExitStack() as stack:
         streams = []
         for _ in range(count):
-            client = stack.enter_context(httpx.Client(base_url=proxy.url, headers={"authorization": "Bearer sk-a"}))
+            client = stack.enter_context(
+                httpx.Client(base_url=proxy.url, timeout=120, headers={"authorization": "Bearer sk-a"})
+            )
             asked = chat("40 words", stream=True)
             answer = stack.enter_context(
                 client.stream("POST", CHAT, json=asked, headers={"x-demo-fault": "stall=4"}, timeout=60)
@@ -132,7 +134,7 @@ def test_connections_that_come_at_once_are_shared_evenly(demo: Demo, start_proxy
     workers(proxy, 2)
     address = (httpx.URL(proxy.url).host, httpx.URL(proxy.url).port or 0)
     with ExitStack() as stack:
-        connections = [stack.enter_context(socket.create_connection(address, timeout=10)) for _ in range(40)]
+        connections = [stack.enter_context(socket.create_connection(address, timeout=120)) for _ in range(40)]
         answered = []
         for connection in connections:
             connection.sendall(b"GET /readyz HTTP/1.1\r\nhost: 127.0.0.1:%d\r\n\r\n" % address[1])
@@ -168,7 +170,9 @@ async def test_a_worker_that_is_killed_under_load_takes_nobody_else_with_it(demo
     async def client(number: int) -> None:
         """Asks, ten times on a connection."""
         while not stop.is_set():
-            async with httpx.AsyncClient(base_url=proxy.url, headers={"authorization": f"Bearer sk-{number}"}) as http:
+            async with httpx.AsyncClient(
+                base_url=proxy.url, timeout=120, headers={"authorization": f"Bearer sk-{number}"}
+            ) as http:
                 name = "nobody"
                 try:
                     name = (await http.get("/readyz")).json()["worker"]
@@ -179,7 +183,7 @@ async def test_a_worker_that_is_killed_under_load_takes_nobody_else_with_it(demo
                     failed.append(name)
 
     async def scrape() -> None:
-        async with httpx.AsyncClient(base_url=proxy.url, timeout=30) as http:
+        async with httpx.AsyncClient(base_url=proxy.url, timeout=120) as http:
             while not stop.is_set():
                 try:
                     lines = (await http.get("/metrics")).text.splitlines()
@@ -245,7 +249,7 @@ def test_a_reload_breaks_no_stream_and_puts_the_new_configuration_in_force(demo:
 
     def ask() -> None:
         """Asks all the time, on a connection that is kept alive."""
-        with httpx.Client(base_url=proxy.url, headers={"authorization": "Bearer sk-b"}, timeout=60) as http:
+        with httpx.Client(base_url=proxy.url, timeout=120, headers={"authorization": "Bearer sk-b"}) as http:
             while not stop.is_set():
                 try:
                     http.post(CHAT, json=chat("say: x")).raise_for_status()

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 from proxy.files.folder import Folder
 
@@ -12,8 +13,8 @@ MEMORY = "MEMORY.md"
 Save = Callable[[Path, bytes], None]
 
 
-def folder_in(root: Path, memory: bytes | None = None, **options: bool | float) -> Folder:
-    folder = Folder(root, SCOPE, **options)  # type: ignore[arg-type]
+def folder_in(root: Path, memory: bytes | None = None, **options: Any) -> Folder:
+    folder = Folder(root, SCOPE, **options)
     with folder.locked():
         if memory is not None:
             (folder.path / MEMORY).write_bytes(memory)

@@ -7,6 +7,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -200,11 +201,11 @@ def killed(folder: Folder, at: int, how: str = "", saves_at: str = "", *, exchan
     return ended.returncode != 0
 
 
-def every_kill(root: Path, check: Callable[[Folder], None], *, memory: bytes = OLD, **how: object) -> int:
+def every_kill(root: Path, check: Callable[[Folder], None], *, memory: bytes = OLD, **how: Any) -> int:
     """Kills at one step after the other, checks what stands there, then what stands there when the next has come."""
     for at in range(20):
         folder = folder_in(root / str(at), memory)
-        if not killed(folder, at, **how):  # type: ignore[arg-type]
+        if not killed(folder, at, **how):
             return at
         check(folder)
         with folder.locked():
@@ -257,9 +258,9 @@ def test_what_a_file_system_without_locks_left_is_seen_to_when_it_is_old(tmp_pat
     left_there.write_bytes(OLD)
     descriptor = os.open(folder.path, os.O_RDONLY)
     changed = left_there.stat().st_ctime
-    atomic.recover(descriptor, folder._opened_place, before=changed - 1)  # noqa: SLF001
+    atomic.recover(descriptor, folder._opened_place, before=changed - 1)  # noqa: SLF001 (only such a file system has it called so)
     assert left_there.exists()
-    atomic.recover(descriptor, folder._opened_place, before=changed + 1)  # noqa: SLF001
+    atomic.recover(descriptor, folder._opened_place, before=changed + 1)  # noqa: SLF001 (as above)
     os.close(descriptor)
     assert (left(folder), kept(folder)) == ([], [OLD])
 
@@ -376,7 +377,7 @@ def test_no_text_that_stood_there_is_lost_however_saves_and_writes_meet(plan: li
             try:
                 stands = folder.write(MEMORY, text, instead_of=found)
             except Unusable as error:
-                assert "has gone" in str(error)  # noqa: PT017
+                assert "has gone" in str(error)  # noqa: PT017 (it may, and need not, be raised)
             else:
                 assert stands is None or stands != text
             folder.on_step = lambda _: None

@@ -183,10 +183,11 @@ async def test_a_file_that_is_removed_removes_its_document_once_nobody_can_be_sa
     await person.model(PLAN, TEXT)
     await person.sync()
     person.file(PLAN).unlink()
-    person.syncs.desk = replace(person.syncs.desk, clock=lambda: person.folder.stat().st_mtime)  # type: ignore[type-var]
+    assert person.syncs.desk is not None
+    person.syncs.desk = replace(person.syncs.desk, clock=lambda: person.folder.stat().st_mtime)
     assert (await person.sync()).is_unsettled
     assert await person.text(PLAN) == TEXT
-    person.syncs.desk = replace(person.syncs.desk, clock=lambda: person.folder.stat().st_mtime + 10)  # type: ignore[type-var]
+    person.syncs.desk = replace(person.syncs.desk, clock=lambda: person.folder.stat().st_mtime + 10)
     await person.sync()
     assert await person.text(PLAN) is None
     assert [(each.before, each.after) for each in await person.edits()] == [(TEXT, "")]

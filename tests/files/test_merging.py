@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -17,10 +18,10 @@ SCOPE = "0123456789abcdef" * 2 + "/ana"
 NOW = 1_000.0
 
 
-def fact(number: int, value: str, domain: str = "work", **other: object) -> Fact:
+def fact(number: int, value: str, domain: str = "work", **other: Any) -> Fact:
     made = Fact(f"f-{number * 0x9E3779B97F4A7C15 % 2**64:016x}", domain, f"k{number}", value, "high", "explicit", "s",
                 1, float(number), float(number), links=(b"l",))  # fmt: skip
-    return replace(made, **other)  # type: ignore[arg-type]
+    return replace(made, **other)
 
 
 def said(text: str, heading: str) -> Said:

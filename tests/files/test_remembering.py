@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from proxy.files import journal, recalling, snapshots
+from proxy.files import journal, recalling, snapshot_files, snapshots
 from proxy.files.folder import MOST_BYTES, Folder
 from proxy.files.journal import Learnt
 from proxy.files.last_turns import last_turns
@@ -63,7 +63,9 @@ class House:
         async def said(_scope: str, _session: str) -> Sequence[ArchivedTurn]:
             return self.turns
 
-        failed = lambda stage, reason: self.failed.append((stage, reason))  # noqa: E731
+        def failed(stage: str, reason: str) -> None:
+            self.failed.append((stage, reason))
+
         bounds = {"deadline": self.deadline, "pauses": (0.0,), **bounds}
         return Remembering(self.root, said, self.tasks, failed, clock=lambda: self.now, **bounds)
 
@@ -213,8 +215,8 @@ def test_a_forgetting_that_is_cut_off_at_any_step_is_done_by_the_next(tmp_path: 
         for digest in (OF_DAY, replace(OF_DAY, span="week", text="Drinks all week.")):
             if (made := journal.of_digest(digest)) is not None:
                 journal.retell(folder, made)
-        snapshots.write(folder, snapshots.taken(TALK, "s", "idle"))
-        snapshots.rename(folder, snapshots.mark_of("s"), "drinks-and-cities")
+        snapshot_files.write(folder, snapshots.taken(TALK, "s", "idle"))
+        snapshot_files.rename(folder, snapshots.mark_of("s"), "drinks-and-cities")
         folder.keep(b"- I drink green tea", "MEMORY.md")
         left = steps
 
@@ -483,7 +485,7 @@ class Kept:
 
     async def shelf(self) -> Shelf:
         shelf = await self.library.shelf(WHO)
-        await self.library.indexes.read(WHO, shelf, patience=5.0)
+        await self.library.indexes.read(WHO, shelf, seconds=5.0)
         return shelf
 
 

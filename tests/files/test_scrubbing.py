@@ -237,7 +237,7 @@ def test_of_memory_itself_other_facts_keep_their_words_and_one_ailing_file_keeps
             raise OSError("ails")
         return read(name)
 
-    files.read = failing  # type: ignore[method-assign]
+    files.read = failing  # type: ignore[method-assign]  # of one file alone
     with pytest.raises(OSError, match="ails"):
         scrub(files, GONE)
     assert files["MEMORY.md"] == b"- forgotten\n- I drink green tea and coffee <!-- o:zzzz -->\n"

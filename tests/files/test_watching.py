@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+import watchfiles
 
 from proxy.files.names import folder_of
 from proxy.files.syncing import Synced, Syncs
@@ -39,6 +40,7 @@ class House:
             version=self.version,
             tasks=self.tasks,
             scan=scan,
+            again=0.01,
             is_watching=is_watching,
             on_synced=self.done.put_nowait,
             on_failure=lambda stage, reason: self.failures.append(f"{stage} {reason}"),
@@ -51,7 +53,7 @@ class House:
         return self.root / folder_of(scope) / "MEMORY.md"
 
     async def until(self, is_so: Callable[[], object]) -> None:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(100):
             while not is_so():
                 await self.done.get()
 
@@ -59,7 +61,7 @@ class House:
         return {each.value for each in await self.stored.facts(scope) if each.superseded_by is None}
 
     async def knows(self, said: str) -> None:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(100):
             while said not in await self.holding():
                 await self.done.get()
 
@@ -164,6 +166,30 @@ async def test_without_a_watcher_the_scan_finds_what_was_saved_and_what_others_h
     await ended(house)
 
 
+async def test_of_a_folder_that_came_with_all_that_is_in_it_all_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the system is busy, that is every new one: what is written in it before it is watched is not told."""
+    is_watching, told = asyncio.Event(), asyncio.Queue[Path]()
+
+    async def watch(*_: object, **__: object) -> AsyncIterator[set[tuple[watchfiles.Change, str]]]:
+        is_watching.set()
+        while True:
+            yield {(watchfiles.Change.added, str(await told.get()))}
+
+    monkeypatch.setattr(watchfiles, "awatch", watch)
+    house = House(tmp_path)
+    await begun(house)
+    async with asyncio.timeout(100):
+        await is_watching.wait()
+    await house.watcher.scanned()  # after the one that began when it was watched
+    await house.watcher.settled()
+    renamed(house.file(), house.file().read_text() + "- I have a dog\n")
+    told.put_nowait(house.file().parents[1])
+    await house.knows("I have a dog")
+    await ended(house)
+
+
 async def test_a_root_that_vanishes_comes_back_and_is_watched(house: House) -> None:
     shutil.rmtree(house.root)
     await house.watcher.scanned()
@@ -182,7 +208,7 @@ async def test_no_loop_comes_of_it(house: House) -> None:
     house.file().write_text(house.file().read_text() + "- I have a dog\n")
     await house.knows("I have a dog")
     await house.watcher.settled()
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(100):
         while (await house.done.get()).is_written:
             pass
     await house.watcher.settled()

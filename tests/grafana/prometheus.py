@@ -119,7 +119,7 @@ def run_prometheus(target: str, folder: Path) -> Iterator[Prometheus]:
     with log.open("wb") as written:
         process = subprocess.Popen(command, stdout=written, stderr=written)
     try:
-        with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=10, trust_env=False) as http:
+        with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=120, trust_env=False) as http:
 
             def is_ready() -> bool:
                 assert process.poll() is None, log.read_text()
@@ -132,4 +132,4 @@ def run_prometheus(target: str, folder: Path) -> Iterator[Prometheus]:
             yield Prometheus(http)
     finally:
         process.terminate()
-        process.wait(timeout=15)
+        process.wait(timeout=120)

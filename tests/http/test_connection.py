@@ -38,7 +38,7 @@ class App:
                 assert (await receive())["type"] == f"lifespan.{phase}"
                 await send({"type": f"lifespan.{phase}.complete"})
             return
-        digest, size, more = hashlib.sha256(), 0, True
+        digest, size, more = hashlib.sha256(), 0, scope["path"] != "/early"
         while more:
             message = await receive()
             digest.update(message.get("body", b""))
@@ -53,6 +53,11 @@ class App:
             case "/release":
                 self.released.set()
                 await send({"type": "http.response.body", "body": b"released"})
+            case "/headers":
+                named: dict[str, list[str]] = {}
+                for name, value in scope["headers"]:
+                    named.setdefault(name.decode(), []).append(value.decode())
+                await send({"type": "http.response.body", "body": json.dumps(named).encode()})
             case "/flood":
                 for _ in range(2_000):
                     await send({"type": "http.response.body", "body": CHUNK, "more_body": True})
@@ -69,7 +74,7 @@ class Running:
     app: App
 
     def connect(self) -> "Wire":
-        return Wire(socket.create_connection(self.address, timeout=10))
+        return Wire(socket.create_connection(self.address, timeout=120))
 
 
 class Wire:
@@ -239,6 +244,42 @@ def test_what_is_no_request_is_refused(garbage: bytes, server: Running) -> None:
         assert refusal(wire.to_the_end()) == (400, None)
 
 
+# --- trailers -------------------------------------------------------------------------------------------------------
+
+CHUNKED = b"POST /headers HTTP/1.1\r\nhost: x\r\nx-user: ana\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n0"
+
+
+def test_what_stands_behind_a_body_is_no_header(server: Running) -> None:
+    with server.connect() as wire:
+        wire.send(CHUNKED + b"\r\nx-user: bob\r\nauthorization: Bearer k\r\nhost: y\r\n\r\n")
+        told = bodies(wire.until(b"}"))
+        wire.send(GET)  # nor one of the next request
+        assert b'"size": 0' in wire.until(b"sha256")
+    assert told == [{"host": ["x"], "x-user": ["ana"], "transfer-encoding": ["chunked"]}]
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [b"\r\n" + b"x: y\r\n" * 10_000, b"\r\nx-long: " + LONG * 4, b";" + LONG * 4],
+    ids=["many trailers", "a long trailer", "an extension of a chunk"],
+)
+@pytest.mark.parametrize("path", [b"/headers", b"/early"])
+def test_what_stands_behind_a_body_without_end_is_not_read_for_ever(piece: bytes, path: bytes, server: Running) -> None:
+    with server.connect() as wire:
+        wire.send(CHUNKED.replace(b"/headers", path))
+        if path == b"/early":  # the answer is there before the request has ended
+            wire.until(b"0\r\n\r\n")
+        with contextlib.suppress(ConnectionError):
+            wire.send(piece)
+            for _ in range(400):  # more than a socket holds
+                wire.send(LONG)
+        answer = wire.to_the_end()
+    if path == b"/headers":
+        assert refusal(answer) == (431, "header_too_large")
+    else:
+        assert answer.count(b"HTTP/1.1 ") == 1
+
+
 # --- requests behind requests ---------------------------------------------------------------------------------------
 
 
@@ -405,7 +446,7 @@ def test_while_it_stops_an_idle_connection_may_ask_once_more_if_it_is_allowed_to
     running = server_of(settings, App(), farewell=farewell)
     thread = threading.Thread(target=running.run, kwargs={"sockets": [bound]}, daemon=True)
     thread.start()
-    with Wire(socket.create_connection(address, timeout=10)) as wire:
+    with Wire(socket.create_connection(address, timeout=120)) as wire:
         wire.send(GET)
         wire.until(b"sha256")
         running.should_exit = True

@@ -7,6 +7,7 @@ import pytest
 
 from proxy.config import key_hash
 from proxy.errors import Conflict
+from proxy.http.access import Authenticator
 from proxy.keys.book import KeyBook
 from proxy.keys.making import tenant_of
 from proxy.storage.base import StorageError
@@ -45,6 +46,16 @@ async def test_a_created_key_holds_at_once_beside_those_of_the_configuration() -
     assert keys.tenant(own) == tenant_of("name", "ana", SECRET)
     assert keys.find("another-key-12345") is None
     assert [key.name for key in keys.all()] == ["ana", "ben"]
+
+
+async def test_whose_a_key_is_is_what_its_requests_are_taken_for() -> None:
+    keys = book()
+    given, made = await keys.create("ben", "sales", Limits())
+    assert (keys.whose(given), keys.whose("another-key-12345")) == (keys.tenant(made), None)
+    through = config()
+    passing = KeyBook(through, SECRET)
+    gate = Authenticator(through, SECRET, passing)
+    assert passing.whose("sk-of-a-client") == gate.tenant((("authorization", "Bearer sk-of-a-client"),))
 
 
 async def test_a_revoked_key_is_refused_and_a_later_one_of_its_name_has_its_tenant() -> None:

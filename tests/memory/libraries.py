@@ -68,5 +68,5 @@ class House:
 
 async def read(library: Library, scope: str = "a") -> Any:
     shelf = await library.shelf(scope)
-    await library.indexes.read(scope, shelf, patience=5.0)
+    await library.indexes.read(scope, shelf, seconds=5.0)
     return shelf

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from proxy.config import Config
-from proxy.config.profiles import BUILT_IN
+from proxy.config.builtin_profiles import BUILT_IN
 from proxy.context.draft import Memory
 from proxy.context.economics import Rates
 from proxy.conversation.progress import Case

@@ -1,6 +1,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import permutations
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -21,9 +22,9 @@ from tests.context.told import fact
 DECAY = Decay()
 
 
-def a_fact(value: str = "uso Linux", **changes: object) -> Fact:
+def a_fact(value: str = "uso Linux", **changes: Any) -> Fact:
     fact = Fact("f-1", "work", "linux", value, "medium", "explicit", "s", 1, 0.0, 0.0)
-    return replace(fact, **changes)  # type: ignore[arg-type]  # fields of a Fact, by name
+    return replace(fact, **changes)
 
 
 def test_standing_facts_are_pinned_active_one_of_a_key_and_the_newest_first() -> None:

@@ -1,5 +1,6 @@
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,9 +13,9 @@ from proxy.types.memory import Fact
 DECAY = Decay()
 
 
-def a_fact(name: str, value: str = "I use Linux", **changes: object) -> Fact:
+def a_fact(name: str, value: str = "I use Linux", **changes: Any) -> Fact:
     fact = Fact(name, "work", name, value, "medium", "explicit", "s", 1, 0.0, 0.0)
-    return replace(fact, **changes)  # type: ignore[arg-type]  # fields of a Fact, by name
+    return replace(fact, **changes)
 
 
 def needed(found: Current) -> list[Fact]:
@@ -100,11 +101,11 @@ SCOPES = st.lists(st.lists(STATES, max_size=4, unique_by=lambda state: state["id
 
 @given(SCOPES, st.lists(st.sampled_from([0.0, 1.0, 91 * DAY, 181 * DAY]), min_size=6, max_size=6))
 def test_what_is_made_from_the_facts_before_is_as_if_made_anew(
-    scopes: Sequence[Sequence[dict[str, object]]], times: Sequence[float]
+    scopes: Sequence[Sequence[dict[str, Any]]], times: Sequence[float]
 ) -> None:
     before = None
     for states, now in zip(scopes, times, strict=False):
-        facts = [replace(a_fact("a"), **state) for state in states]  # type: ignore[arg-type]  # fields, by name
+        facts = [replace(a_fact("a"), **state) for state in states]
         before = current(facts, now, DECAY, before)
         assert held(before) == held(current(facts, now, DECAY))
 

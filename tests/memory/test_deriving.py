@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from proxy.memory.deriving import Derived, derived
+from proxy.memory.deriving import Derived, derived, drafted
+from proxy.memory.edits import Draft
 from proxy.memory.extract import extract
 from proxy.memory.facts import fact_of
 from proxy.types import Fact, Statement
@@ -47,3 +48,13 @@ def test_the_fact_that_it_takes_the_place_of_is_told() -> None:
     assert derived("I live in Rosario", [ended, other, holds]).replaces == holds
     assert derived("I live in Lima", [ended, other, holds]).replaces is None
     assert derived("I live in Rosario", [ended, other]).replaces is None
+
+
+def test_a_draft_is_what_is_named_and_the_rest_derived() -> None:
+    assert drafted("I live in Rosario", ()) == Draft("personal", "residence", "I live in Rosario")
+    assert drafted("I live in Rosario", (), key="home", confidence="low") == Draft(
+        "personal", "home", "I live in Rosario", "low"
+    )
+    assert drafted("always answer in English", (), domain="work", key="tone", pinned=False) == Draft(
+        "work", "tone", "always answer in English"
+    )

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proxy.memory import ending
+from proxy.memory.analysis import analyse
 from proxy.memory.ending import COMPARED, Verdict, are_alike, change, in_between, left_again
 from proxy.memory.likeness import ComparedValues, compared
-from proxy.memory.signals import analyse
 from proxy.memory.superseding import goes_back, is_said_instead, returns_from
 from proxy.types.memory import Fact
 

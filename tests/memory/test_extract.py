@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.memory.extract import extract, key, topical
-from proxy.memory.signals import SIGNALS, analyse
+from proxy.memory.extract import extract
+from proxy.memory.signals import SIGNALS
 from proxy.types import DOMAINS
 
 # message, domain, key, what the value is
@@ -201,12 +201,6 @@ def test_of_a_pasted_wall_of_text_only_the_first_line_is_read() -> None:
     assert extract(f"{pasted}\nVivo en Tandil.\n{pasted}") == ()
 
 
-_PRINTERS = (
-    "which of these two printers would you take (we print about 40 postal labels a day for the Etsy shop): "
-    "Brother QL-800 or Dymo 550?"
-)
-
-
 @pytest.mark.parametrize(
     ("message", "value"),
     [
@@ -334,36 +328,6 @@ def test_what_is_handed_over_states_nothing(message: str) -> None:
 )
 def test_what_is_said_beside_it_is_the_users(message: str, values: list[str]) -> None:
     assert [each.value for each in extract(message)] == values
-
-
-@pytest.mark.parametrize(
-    ("value", "about"),
-    [
-        ("My boat is called Red Kite", ["boat", "called", "red", "kite"]),
-        ("El bote cuesta 900 euros", ["bote", "cuesta", "euros"]),
-        ("it is 42", []),
-    ],
-)
-def test_a_value_is_about_its_words_that_are_neither_numbers_nor_of_grammar(value: str, about: list[str]) -> None:
-    assert topical(value) == about
-
-
-@pytest.mark.parametrize(
-    ("value", "slot", "about", "standing", "expected"),
-    [
-        ("I live in Cork", "residence", "residence", False, "residence"),
-        ("vivo en Tandil", "residence", "residence", False, "residence"),
-        ("my son is allergic to nuts", "allergy-", "allergy", False, "son-allergy-allergic-nuts"),
-        ("soy alérgico al maní", "allergy-", "allergy", False, "allergy-alergico-mani"),
-        ("the shed costs $900", "", "money", False, "money-shed-costs"),
-        ("always answer in English", "", "instruction", True, "rule-language"),
-        ("never use emojis", "", "instruction", True, "rule-emoji"),
-    ],
-)
-def test_a_key_is_holder_attribute_and_subject(
-    value: str, slot: str, about: str, standing: bool, expected: str
-) -> None:
-    assert key(analyse(value), slot, about, value, standing=standing) == expected
 
 
 @pytest.mark.parametrize(

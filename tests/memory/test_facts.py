@@ -1,15 +1,16 @@
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from proxy.memory.ageing import DAY
+from proxy.memory.analysis import analyse
 from proxy.memory.extract import extract
 from proxy.memory.facts import later, learn
 from proxy.memory.reuniting import reunited
-from proxy.memory.signals import analyse
 from proxy.types.memory import SELF_CORRECTION, Fact, Statement
 
 
@@ -30,9 +31,9 @@ def current(facts: dict[str, Fact]) -> list[str]:
     return [fact.value for fact in facts.values() if fact.superseded_by is None]
 
 
-def a_fact(value: str = "uso Linux", **changes: object) -> Fact:
+def a_fact(value: str = "uso Linux", **changes: Any) -> Fact:
     fact = Fact("f-1", "work", "linux", value, "medium", "explicit", "s", 1, 0.0, 0.0)
-    return replace(fact, **changes)  # type: ignore[arg-type]  # fields of a Fact, by name
+    return replace(fact, **changes)
 
 
 def _link(turn: int) -> bytes:

@@ -77,8 +77,8 @@ async def test_nobody_waits_long_for_an_index_that_is_read_in_the_background(hou
     house.archive.gate.clear()
     library = house.library()
     shelf = await library.shelf("a")
-    await library.indexes.read("a", shelf, patience=0.0)
-    await library.indexes.read("a", shelf, patience=0.0)
+    await library.indexes.read("a", shelf, seconds=0.0)
+    await library.indexes.read("a", shelf, seconds=0.0)
     assert len(shelf.index) == 0
     house.archive.gate.set()
     await house.tasks.drain(5.0)

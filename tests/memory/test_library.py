@@ -468,3 +468,35 @@ async def test_where_nothing_is_kept_nothing_comes_back() -> None:
     await undo(SqliteWipes(nothing), facts, Wiped("a/", 1, 0, NOW + DAY), NOW)
     assert await facts.all("a/") == []
     await nothing.close()
+
+
+async def test_edits_of_a_scopes_facts_wait_for_one_another_and_for_no_other_scope(on_disk: OnDisk) -> None:
+    library, done = on_disk.library, list[str]()
+    told = asyncio.Event()
+
+    async def edit(scope: str, name: str) -> None:
+        async with library.editing(scope):
+            done.append(f"{name} begins")
+            if scope == "b/":
+                told.set()  # while the first one of the other scope is under way
+            await told.wait()
+            done.append(f"{name} ends")
+
+    async with asyncio.timeout(30):
+        await asyncio.gather(edit("a/", "first"), edit("a/", "second"), edit("b/", "another"))
+    assert [each for each in done if "another" not in each] == [
+        "first begins",
+        "first ends",
+        "second begins",
+        "second ends",
+    ]
+    assert done[:2] == ["first begins", "another begins"]
+
+
+async def test_an_edit_that_fails_or_is_given_up_lets_the_next_one_through(on_disk: OnDisk) -> None:
+    library = on_disk.library
+    with pytest.raises(StorageError):
+        async with library.editing("a/"):
+            raise StorageError("not today")
+    async with asyncio.timeout(30), library.editing("a/"):
+        pass

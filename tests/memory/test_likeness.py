@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proxy.language.values import normal
+from proxy.memory.analysis import analyse
 from proxy.memory.facts import fact_of
 from proxy.memory.likeness import ComparedValues, details, nearest
-from proxy.memory.signals import analyse
 from proxy.types.memory import Statement
 
 

@@ -1,3 +1,5 @@
+from collections.abc import Iterator
+
 import pytest
 
 from proxy.memory.list_items import Answer, resolved
@@ -62,10 +64,10 @@ def test_answers_are_read_no_further_than_needed() -> None:
     def answers() -> list[Answer]:
         raise AssertionError
 
-    def newest_first() -> object:
+    def newest_first() -> Iterator[Answer]:
         yield BARS
         answers()
 
     wanted = reference("the last one")
     assert wanted is not None
-    assert resolved(wanted, newest_first()) is not None  # type: ignore[arg-type]
+    assert resolved(wanted, newest_first()) is not None

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from proxy.memory.columns import Columns
 from proxy.memory.passage_vectors import PassageVectors
-from proxy.memory.view import Columns
 from proxy.types import Vector
 
 ALL = np.arange(4)

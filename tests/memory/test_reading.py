@@ -16,17 +16,15 @@ from proxy.memory.reading import (
     SIGNED,
     SURE,
     TUCKED,
-    Read,
-    asks,
-    introduces,
+    ReadClause,
 )
 from proxy.types.memory import Language
 
 
-def reading(text: str, likely: float, spoken: Language = "en", *, at: int = 0, hands_over: bool = False) -> Read:
+def reading(text: str, likely: float, spoken: Language = "en", *, at: int = 0, hands_over: bool = False) -> ReadClause:
     """Of the clause `at` of `text`, as if it were so likely a fact."""
     guess = Guess(likely, lambda: "other")
-    return Read(split(text)[at], lambda: guess, spoken, hands_over=hands_over, is_first=at == 0)
+    return ReadClause(split(text)[at], lambda: guess, spoken, hands_over=hands_over, is_first=at == 0)
 
 
 def least(text: str, spoken: Language = "en", *, at: int = 0, hands_over: bool = False) -> float:
@@ -72,7 +70,7 @@ def test_how_likely_a_clause_must_be_a_fact(text: str, spoken: Language, limit: 
 @pytest.mark.parametrize("text", ["Does the gate open at 7?", "\u00bfEl port\u00f3n abre a las 7?", "Hello."])
 def test_what_asks_or_says_too_little_needs_no_prediction(text: str) -> None:
     (clause,) = split(text)
-    found = Read(clause, partial(pytest.fail, "predicted"), "en", hands_over=False, is_first=True)
+    found = ReadClause(clause, partial(pytest.fail, "predicted"), "en", hands_over=False, is_first=True)
     assert not found.kept
 
 
@@ -92,7 +90,7 @@ def test_what_is_tucked_into_a_question_is_kept_if_it_is_likely() -> None:
     (clause,) = split("Should the gate open at 7?")
     tucked = replace(clause, text="since the gate opens at 7")
     for likely, kept in ((TUCKED, False), (TUCKED + 0.01, True)):
-        found = Read(tucked, partial(Guess, likely, lambda: "other"), "en", hands_over=False, is_first=False)
+        found = ReadClause(tucked, partial(Guess, likely, lambda: "other"), "en", hands_over=False, is_first=False)
         assert found.kept is kept
 
 
@@ -140,45 +138,3 @@ def test_a_slot_has_its_domain(text: str, slot: str, domain: str) -> None:
 @pytest.mark.parametrize(("text", "says"), [("it is so", False), ("es así", False), ("", False), ("red kites", True)])
 def test_words_of_grammar_alone_say_nothing(text: str, says: bool) -> None:
     assert says_something(text) is says
-
-
-@pytest.mark.parametrize(
-    ("text", "is_first", "in_question", "asked"),
-    [
-        ("Where do I work", True, False, True),
-        ("and what time does my aunt get up", False, False, True),
-        ("which car do I own", False, False, True),
-        ("who is my boss", True, False, True),
-        ("who is my boss", False, False, False),  # "Ana, who is my boss"
-        ("which do I own", False, False, True),
-        ("Where I live is Cork", True, False, False),
-        ("Who works with me is Ana", True, True, False),
-        ("What I drive is a Fiat", True, True, False),
-        ("en qué trabajo", True, True, True),
-        ("qué manejo", False, True, True),
-        ("qué manejo", False, False, False),
-        ("que auto tengo", True, True, True),
-        ("que auto tengo", False, True, False),  # "la cochera, que es chica"
-        ("donde trabajo hay dos gatos", True, True, False),
-    ],
-)
-def test_a_question_is_known_by_its_beginning(text: str, is_first: bool, in_question: bool, asked: bool) -> None:
-    assert asks(text, is_first=is_first, in_question=in_question) is asked
-
-
-@pytest.mark.parametrize(
-    ("text", "only"),
-    [
-        ("Mi hermano dice", True),
-        ("My brother says:", True),
-        ("My brother writes:", True),
-        ("Mi jefa me escribe", False),
-        ("audio de mi tía", True),
-        ("voice note from my aunt Rosa:", True),
-        ("My brother writes", False),
-        ("My brother says that I live in Cork", False),
-        ("audio de mi tía sobre el asado del domingo", False),
-    ],
-)
-def test_an_introduction_says_only_who_says_what_follows(text: str, only: bool) -> None:
-    assert introduces(text) is only

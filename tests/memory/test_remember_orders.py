@@ -4,10 +4,10 @@ built. How it does on others: `python -m tests.bench.orders`."""
 import pytest
 
 from proxy.language.words import terms
+from proxy.memory.analysis import terms_of
 from proxy.memory.commands import commands
 from proxy.memory.extract import extract, ordered
 from proxy.memory.remember_orders import Parsed, asks_for_work, may_order, orders, parse
-from proxy.memory.signals import terms_of
 
 ENGLISH = [
     ("Remember: bullet points, not paragraphs.", "bullet points, not paragraphs"),

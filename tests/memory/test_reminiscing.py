@@ -3,7 +3,7 @@
 import pytest
 
 from proxy.memory.extract import extract
-from proxy.memory.reading import read
+from proxy.memory.passages import read
 from proxy.memory.reminiscing import is_imperfect, without_reminiscences
 
 

@@ -23,8 +23,8 @@ from proxy.memory.selecting import (
     need,
     select,
 )
+from proxy.memory.spans import estimate
 from proxy.memory.turn_index import TurnIndex
-from proxy.memory.view import estimate
 from proxy.types import ArchivedTurn, Excerpt
 from tests.memory.indexed import TALK, index_of, link, path, search, turn, vector
 

@@ -259,7 +259,7 @@ class Process:
 
     async def read(self) -> Shelf:
         shelf = await self.library.shelf("a")
-        await self.library.indexes.read("a", shelf, patience=20.0)
+        await self.library.indexes.read("a", shelf, seconds=20.0)
         await self.tasks.drain(20.0)
         await self.archive.flush()
         self.executor.shutdown()

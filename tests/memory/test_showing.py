@@ -8,7 +8,7 @@ import pytest
 
 from proxy.config.memory import Memory
 from proxy.memory.ageing import Decay, decay
-from proxy.memory.showing import WIDEST, card, count, moment, newest_first, plain, table, word
+from proxy.memory.showing import WIDEST, card, count, described, moment, newest_first, plain, table, word
 from proxy.types import Fact
 from tests.builders import NOW
 from tests.memory.test_edits import SCOPE, fact
@@ -102,3 +102,25 @@ def test_what_is_no_text_is_said_in_words() -> None:
     assert [word(each) for each in (None, True, False, 3, "a\nb")] == ["", "yes", "no", "3", "a b"]
     assert [count(each) for each in (0, 1, 2)] == ["0 facts", "1 fact", "2 facts"]
     assert moment(NOW) == "2023-11-14 22:13:20 UTC"
+
+
+def test_a_card_is_described_with_times_and_money_as_people_write_them() -> None:
+    shown = {
+        "id": "f-1",
+        "created_at": 99.5,
+        "done_at": None,
+        "pinned": False,
+        "turn": 0,
+        "spent": 0.00223,
+        "reason": "",
+    }
+    assert described({**shown, "becomes": {"status": "stale", "at": 0.0}}) == [
+        "id          f-1",
+        "created_at  1970-01-01 00:01:39 UTC",
+        "done_at     -",
+        "pinned      no",
+        "turn        0",
+        "spent       $0.0022",
+        "reason      -",
+        "becomes     stale on 1970-01-01 00:00:00 UTC",
+    ]

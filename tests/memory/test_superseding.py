@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.memory.signals import analyse
+from proxy.memory.analysis import analyse
 from proxy.memory.superseding import is_of_other, is_said_instead, remainder, replaces, returns_from, says_more
 
 # of one subject, holder and attribute: the newer takes the older one's place

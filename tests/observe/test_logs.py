@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proxy.observe.logs import MAX_LINE, Lines, Style, setup
+from proxy.observe.sampling import Sampler
 from proxy.observe.tracing import CURRENT, Tracing
 from proxy.tasks import Attempts
 from tests.examples import examples
@@ -226,7 +227,7 @@ def test_a_closed_stream_is_no_reason_to_fail(stream: io.StringIO, capsys: pytes
 
 @pytest.mark.parametrize("ratio", [0.0, 1.0])
 async def test_a_line_of_a_request_names_its_trace_whether_it_is_in_the_sample_or_not(ratio: float) -> None:
-    trace = Tracing(ratio, lambda _: None).begin((), "req_1")
+    trace = Tracing(Sampler(ratio, 60), lambda _: None).begin((), "req_1")
     written: list[logging.LogRecord] = []
 
     class Keeping(logging.Handler):

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from proxy.observe.sampling import Sampler
 from proxy.observe.tracing import CURRENT, MOST_SPANS, Finished, Parent, Span, Trace, Tracing, current, parent_in
 from proxy.types import Delivery, Headers, Round, Usage
 from tests.builders import ledger_row
@@ -44,7 +45,7 @@ class House:
 
     def __init__(self, ratio: float = 1.0) -> None:
         self.sent: list[Finished] = []
-        self.tracing = Tracing(ratio, self.sent.append)
+        self.tracing = Tracing(Sampler(ratio, 60), self.sent.append)
 
     def begin(self, headers: Headers = (), request_id: str = "req_1") -> Trace:
         return self.tracing.begin(headers, request_id)

@@ -13,7 +13,6 @@ from tests.servers import run_proxy
 pytestmark = pytest.mark.long  # in a browser; test_login.py is the quick one
 
 Tab = Callable[..., Page]
-AWAY = r"\b(502|ERR_|net::|Failed to fetch|EventSource)"
 
 
 @contextmanager

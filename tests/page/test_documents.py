@@ -125,7 +125,7 @@ def test_a_wheel_has_them() -> None:
 
 
 def test_they_are_served_with_the_page_s_own_headers(proxy: Open) -> None:
-    with httpx.Client(base_url=proxy.url, trust_env=False, follow_redirects=True) as http:
+    with httpx.Client(base_url=proxy.url, timeout=120, trust_env=False, follow_redirects=True) as http:
         first = http.get("/ui/docs")
         assert first.url.path == "/ui/docs/index.md"
         assert http.get("/ui/docs/").url.path == "/ui/docs/index.md"

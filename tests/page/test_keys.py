@@ -26,7 +26,7 @@ def team() -> Iterator[Open]:
         proxy = opened(stack, admin={"token": TOKEN}, auth={"mode": "keys", "keys": KEYS}, upstream={"api_key": KEY})
         asked = {"model": "demo-chat", "messages": [{"role": "user", "content": "How are you today?"}]}
         answer = httpx.post(
-            f"{proxy.url}/v1/chat/completions", json=asked, headers={"authorization": f"Bearer {ANA}"}, timeout=20
+            f"{proxy.url}/v1/chat/completions", json=asked, headers={"authorization": f"Bearer {ANA}"}, timeout=120
         )
         assert answer.status_code == 200
         until = time() + 10

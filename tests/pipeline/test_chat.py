@@ -284,7 +284,7 @@ async def test_nor_does_one_that_hangs(upstream: Upstream) -> None:
         "exact": {"answers": Answers(get=hangs)},
         "plan": {"counter": Tokens(request=hangs)},
     }
-    async with serving(in_front_of(upstream)) as built:
+    async with serving(in_front_of(upstream), patience=2.0) as built:
         services = [
             composed(built, metrics=Metrics(), shared=local_state(), tasks=Tasks(), **parts)
             for parts in hanging.values()
@@ -352,7 +352,7 @@ async def test_nor_does_one_that_hangs_or_an_archive_that_cannot_be_read(upstrea
         ("", raw, {"embedder": Embedder(once(hangs, EmbeddingUnavailable()))}),
         ("", raw, {"archive": Archive(turns=once(hangs, ArchiveChanges()))}),
     ]
-    async with serving(in_front_of(upstream, server={"drain": 0.1}, **MANAGED)) as built:
+    async with serving(in_front_of(upstream, server={"drain": 0.1}, **MANAGED), patience=2.0) as built:
         services = [composed(built, metrics=Metrics(), **parts) for _, _, parts in hanging]
         asking = [
             ask(each, sent, headers=(("x-olvido-session", f"s{at}"),), patience=1)

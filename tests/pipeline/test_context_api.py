@@ -60,7 +60,7 @@ def upstream() -> Iterator[Upstream]:
 
 @pytest.fixture(scope="module")
 def http() -> Iterator[httpx.Client]:
-    with httpx.Client(timeout=20, trust_env=False) as client:
+    with httpx.Client(timeout=120, trust_env=False) as client:
         yield client
 
 

@@ -1,5 +1,6 @@
 """Tools of the desk, run on real stores: what each does, twice as well as once, and to nobody else."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
@@ -210,6 +211,24 @@ async def test_a_fact_is_remembered_once_and_forgotten_as_a_person_would(house: 
     assert await house.call(tools, "forget", key="city") == "Forgotten: city."
     assert await house.facts() == {}
     assert [fact.is_deleted for fact in await house.services.storage.facts.all(SCOPE)] == [True]
+
+
+async def test_requests_that_remember_the_same_at_once_keep_one_fact(house: House) -> None:
+    at_once = [house.tools(house.seat(request_id=f"req_{n}", at=NOW + n)) for n in range(5)]
+    told = await asyncio.gather(
+        *(house.call(each, "remember", key="City", value="lives in Rosario") for each in at_once)
+    )
+    assert told == ["Remembered: city."] * 5
+    assert len(await house.services.storage.facts.all(SCOPE)) == 1
+
+
+async def test_of_what_they_remember_otherwise_one_holds(house: House) -> None:
+    cities = ["Rosario", "Quito", "Lima"]
+    at_once = [(house.tools(house.seat(request_id=f"req_{city}")), f"lives in {city}") for city in cities]
+    await asyncio.gather(*(house.call(each, "remember", key="city", value=value) for each, value in at_once))
+    known = await house.services.storage.facts.all(SCOPE)
+    assert {fact.value for fact in known} == {value for _, value in at_once}
+    assert len(await house.facts()) == len([fact for fact in known if fact.superseded_by is None]) == 1
 
 
 async def test_a_password_is_not_remembered_and_the_model_is_told_why(house: House) -> None:

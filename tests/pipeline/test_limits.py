@@ -40,7 +40,10 @@ def upstream() -> Iterator[Upstream]:
 def limited(upstream: Upstream, **sections: Any) -> Iterator[httpx.Client]:
     price = {"price": {"input": 1.0, "cached": 0.1, "output": 4.0}}
     app = proxy_app(in_front_of(upstream, upstream=price, **sections))
-    with run_app(app) as url, httpx.Client(base_url=url, headers={"authorization": f"Bearer {KEY}"}) as http:
+    with (
+        run_app(app) as url,
+        httpx.Client(base_url=url, timeout=120, headers={"authorization": f"Bearer {KEY}"}) as http,
+    ):
         yield http
 
 
@@ -121,7 +124,10 @@ def test_a_body_that_cannot_be_read_is_limited_too(upstream: Upstream) -> None:
 
 def test_where_nothing_can_be_counted_requests_go_on(upstream: Upstream, tmp_path: Path) -> None:
     app = proxy_app(in_front_of(upstream, limits={"keys": {"requests_per_minute": 1}}))
-    with run_app(app) as url, httpx.Client(base_url=url, headers={"authorization": f"Bearer {KEY}"}) as http:
+    with (
+        run_app(app) as url,
+        httpx.Client(base_url=url, timeout=120, headers={"authorization": f"Bearer {KEY}"}) as http,
+    ):
         app.state.services.shared.counters._path = tmp_path  # noqa: SLF001 (a folder is no database)
         for _ in range(3):
             answer = http.post("/v1/chat/completions", json=ASKED)
@@ -184,7 +190,10 @@ def before(careless: Careless, **keys: float) -> Iterator[httpx.Client]:
     """A client of a proxy in front of it, under these limits."""
     price = {"price": {"input": 1.0, "cached": 0.1, "output": 4.0}}
     app = proxy_app(in_front_of(careless, upstream=price, limits={"keys": keys}))  # type: ignore[arg-type]  # all that it reads of it is a URL
-    with run_app(app) as url, httpx.Client(base_url=url, headers={"authorization": f"Bearer {KEY}"}) as http:
+    with (
+        run_app(app) as url,
+        httpx.Client(base_url=url, timeout=120, headers={"authorization": f"Bearer {KEY}"}) as http,
+    ):
         yield http
 
 
@@ -392,7 +401,7 @@ def test_whoever_leaves_before_the_answer_has_asked_whatever_end_user_he_invents
                 head = "".join(f"{name}: {value}\r\n" for name, value in request.headers.items())
                 client.sendall(f"POST {path} HTTP/1.1\r\n{head}\r\n{body}".encode())
                 assert began.wait(10)
-            with httpx.Client(base_url=proxy, headers=admin) as told:
+            with httpx.Client(base_url=proxy, timeout=120, headers=admin) as told:
                 eventually(lambda: spent(told) >= 0.03)
                 rows = told.get("/admin/api/requests").json()["requests"]
                 assert [each["scope"].partition("/")[2] for each in rows] == [""]  # nothing is kept of the invented one

@@ -34,7 +34,7 @@ def proxied(
             **sections,
         }
     )
-    with run_proxy(settings) as url, httpx.Client(base_url=url, trust_env=False) as http:
+    with run_proxy(settings) as url, httpx.Client(base_url=url, timeout=120, trust_env=False) as http:
         yield http
 
 
@@ -415,7 +415,7 @@ def test_a_request_that_nothing_is_gained_from_changing_passes_to_the_byte(
     headers = {**KEY, "content-type": "application/json", "anthropic-beta": "x"}
     with proxied(native, apis=HAVE_IT[api]) as http:
         proxied_answer = http.post(f"/v1/{api}", content=body, headers=headers)
-    with httpx.Client(base_url=native.url, trust_env=False) as direct:
+    with httpx.Client(base_url=native.url, timeout=120, trust_env=False) as direct:
         answer = direct.post(f"/v1/{api}", content=body, headers=headers)
     assert native.raw == [body, body]
     assert native.headers[0]["anthropic-beta"] == "x"

@@ -13,8 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.memory.learn import Learner, Obedience
+from proxy.memory.learn import Learner
 from proxy.memory.library import Library
+from proxy.memory.obedience import Obedience
 from proxy.observe.metrics import Metrics
 from proxy.pipeline.answered_scopes import AnsweredScopes
 from proxy.pipeline.record import INLINE_JSON_BYTES, Recorder

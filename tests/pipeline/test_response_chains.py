@@ -116,7 +116,7 @@ def test_a_dialogue_with_tools_goes_on_from_response_to_response(
 
 
 def test_a_dialogue_at_the_provider_passes_to_the_byte(provider: Provider) -> None:
-    with httpx.Client(base_url=provider.url, trust_env=False) as direct:
+    with httpx.Client(base_url=provider.url, timeout=120, trust_env=False) as direct:
         dialogue(direct)
     raw = list(provider.raw)
     provider.raw.clear()
@@ -388,7 +388,7 @@ def test_a_person_whose_chain_is_at_the_provider_is_still_that_person(provider: 
         tenancy="shared",
         limits=limits,
     )
-    with run_proxy(settings) as url, httpx.Client(base_url=url, trust_env=False) as http:
+    with run_proxy(settings) as url, httpx.Client(base_url=url, timeout=120, trust_env=False) as http:
         headers = {"authorization": "Bearer sk-own-0123456789abcdef", "x-olvido-user": "ann"}
         first = asked(http, headers, input="Hello")
         more = {"model": "m", "input": "x", "previous_response_id": first["id"]}

@@ -36,7 +36,7 @@ def upstream() -> Iterator[Upstream]:
 def proxied(upstream: Upstream, **sections: Any) -> Iterator[httpx.Client]:
     with (
         run_app(proxy_app(in_front_of(upstream, **sections))) as url,
-        httpx.Client(base_url=url, headers={"authorization": f"Bearer {KEY}"}, timeout=20) as http,
+        httpx.Client(base_url=url, headers={"authorization": f"Bearer {KEY}"}, timeout=120) as http,
     ):
         yield http
 

@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter
 from starlette.types import Receive, Scope, Send
 
+from proxy.protocol.accumulate import Accumulator
+from proxy.protocol.messages.reading import MessageReader
 from tests.builders import config
 from tests.other_apis import events_of, misplaced_message_events
 from tests.servers import run_app, run_proxy
@@ -54,7 +56,7 @@ def proxied(upstream: Upstream) -> Iterator[httpx.Client]:
         entry = {"name": "up", "base_url": f"{url}/v1", "apis": ["chat"], "retries": 0, "breaker": {"failures": 0}}
         sections: Json = {"storage": {"kind": "memory"}, "server": {"port": 0, "drain": 5}}
         made = config(upstreams=[entry], embedding={"enabled": False}, **sections)
-        with run_proxy(made) as base, httpx.Client(base_url=base, trust_env=False) as http:
+        with run_proxy(made) as base, httpx.Client(base_url=base, timeout=120, trust_env=False) as http:
             yield http
 
 
@@ -210,6 +212,78 @@ def test_a_stream_that_broke_off_ends_with_an_error(both: Both, body: bytes, kin
     events = events_of(raw.removeprefix(b": keep\n\n"))
     assert (events[-1]["type"], events[-1]["error"]["type"]) == ("error", kind)
     assert "message_stop" not in [event["type"] for event in events]
+
+
+THOUGHT = {"type": "thinking", "thinking": [{"type": "text", "text": "Hm"}]}
+LOOK: Json = {"name": "look", "arguments": {"at": "x"}}
+WAYS: list[tuple[list[Json], list[Json]]] = [  # deltas, blocks
+    ([{"tool_calls": [call(function=LOOK)]}], [{"type": "tool_use", "id": "t", "name": "look", "input": {"at": "x"}}]),
+    (
+        [{"tool_calls": [call(function={"name": "lo"})]}, {"tool_calls": [call(function={**LOOK, "name": "ok"})]}],
+        [{"type": "tool_use", "id": "t", "name": "look", "input": {"at": "x"}}],
+    ),
+    (
+        [{"tool_calls": [{"index": 0, "id": "t", "type": "custom", "custom": {"name": "sh", "input": "ls"}}]}],
+        [{"type": "tool_use", "id": "t", "name": "sh", "input": {"input": "ls"}}],
+    ),
+    (
+        [{"content": ""}, {"content": [THOUGHT]}, {"content": "Yes"}, {"content": " no"}],
+        [{"type": "thinking", "thinking": "Hm", "signature": ""}, {"type": "text", "text": "Yes no"}],
+    ),
+]
+
+
+def spoken(http: httpx.Client, api: str, *, streamed: bool) -> list[Json]:
+    """The blocks of an answer in an API."""
+    asks: Json = ASKED if api == "messages" else {"model": "m", "input": "Hello", "store": False}
+    answer = http.post(f"/v1/{api}", json={**asks, "stream": streamed}, headers=KEY)
+    assert answer.status_code == 200, answer.text
+    events = events_of(answer.content) if streamed else []
+    if api == "responses":
+        output = (events[-1]["response"] if streamed else answer.json())["output"]
+        return [block for item in output for block in _block_of(item)]
+    if not streamed:
+        return [{key: value for key, value in each.items() if key != "citations"} for each in answer.json()["content"]]
+    reader = MessageReader()
+    reader.feed_all([json.dumps(event).encode() for event in events])
+    return [{key: value for key, value in each.items() if key != "citations"} for each in reader.content()]
+
+
+def _block_of(item: Json) -> Iterator[Json]:
+    match item["type"]:
+        case "function_call":
+            given = json.loads(item["arguments"])
+            yield {"type": "tool_use", "id": item["call_id"], "name": item["name"], "input": given}
+        case "reasoning":
+            yield {"type": "thinking", "thinking": item["summary"][0]["text"], "signature": ""}
+        case _:
+            yield {"type": "text", "text": item["content"][0]["text"]}
+
+
+@pytest.mark.parametrize("streamed", [True, False])
+@pytest.mark.parametrize("as_events", [True, False])
+@pytest.mark.parametrize("api", ["messages", "responses"])
+@pytest.mark.parametrize(("deltas", "expected"), WAYS)
+def test_an_answer_is_the_same_however_it_is_written_and_told(
+    both: Both, deltas: list[Json], expected: list[Json], api: str, as_events: bool, streamed: bool
+) -> None:
+    upstream, http = both
+    chunks = [*map(chunk, deltas), chunk({}, "stop")]
+    if as_events:
+        upstream.says(stream(*chunks), b"text/event-stream")
+    else:
+        summed = Accumulator()
+        summed.feed_all([json.dumps(each).encode() for each in chunks])
+        upstream.says(json.dumps(summed.completion()).encode())
+    assert spoken(http, api, streamed=streamed) == expected
+
+
+@pytest.mark.parametrize("odd", [b"hello", b'{"choices":[{"delta":{"content":"\xff"}}]}', b"[" * 5_000])
+def test_a_stream_that_is_told_whole_lacks_nothing(both: Both, odd: bytes) -> None:
+    upstream, http = both
+    upstream.says(stream(chunk({"content": "Hi"}), odd, chunk({}, "stop")), b"text/event-stream")
+    answer = asked(http)
+    assert (answer.status_code, answer.json()["error"]["type"]) == (502, "api_error")
 
 
 def test_a_stream_that_is_cut_ends_with_an_error_and_unclean(both: Both) -> None:

@@ -679,7 +679,7 @@ def test_what_is_sent_and_what_is_put_back_is_valid_in_every_dialect(
         rounds = numbered([*rounds, Spoken(text, (), thought)])
     running.will(*[Step(each, style=style) for each in rounds])
     recorder, runner = Recorder(), Runner(running=_at_once)
-    services = replace(every.services[dialect], recorder=recorder)  # type: ignore[arg-type]
+    services = replace(every.services[dialect], recorder=recorder)  # type: ignore[arg-type]  # all that the loop asks of one
     _, raw = every.runner.run(asked(services, question(streamed=streamed), runner))
     for body_ in running.asked:
         assert violations(messages(*body_["messages"]), DIALECTS[dialect], len(body_["tools"])) == ()

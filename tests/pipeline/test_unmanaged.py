@@ -14,7 +14,7 @@ import pytest
 from proxy.http.exchange import AsgiMessage, Receive, Send
 from proxy.pipeline import Services
 from proxy.pipeline.unmanaged import KEPT, Passage
-from proxy.types import UNANSWERED, LedgerRow, Outcome, Scope, Usage
+from proxy.types import UNANSWERED, LedgerRow, Outcome, RowFilter, Scope, Usage
 from tests.builders import config
 from tests.servers import Inside, eventually, proxy_app, run_app, run_proxy
 
@@ -117,7 +117,7 @@ def running() -> Iterator[Running]:
         settings = config(upstreams=[entry], storage={"kind": "memory"}, server={"port": 0, "drain": 1})
         app = proxy_app(settings)
         proxy = stack.enter_context(run_proxy(settings, inside := Inside(app)))
-        client = stack.enter_context(httpx.Client(base_url=proxy, timeout=10, trust_env=False))
+        client = stack.enter_context(httpx.Client(base_url=proxy, timeout=120, trust_env=False))
         yield Running(upstream, app.state.services, inside, client)
 
 
@@ -146,7 +146,7 @@ def test_a_request_leaves_a_row_with_what_its_answer_tells(running: Running) -> 
         ({"wish": "stream"}, {"stream": True, "measured": True, "tokens_sent": 1_000, "outcome": "complete"}),
         ({"wish": "gzip"}, {"measured": False, "tokens_sent": 0, "cost": 0.0, "outcome": "complete"}),
         ({"wish": "refuse"}, {"status": 401, "measured": False, "outcome": "complete"}),
-        ({"method": "GET", "path": "/v1/models"}, {"route": "/v1/models", "model": ""}),
+        ({"method": "GET", "path": "/v1/files"}, {"route": "/v1/files", "model": ""}),
         ({"path": "/v1/of/somebody's/own"}, {"route": "other"}),
         (
             {
@@ -239,21 +239,35 @@ def test_an_upstream_that_is_away_is_told() -> None:
     entry = {"name": "up", "base_url": "http://127.0.0.1:9/v1"}
     settings = config(upstreams=[entry], storage={"kind": "memory"}, server={"port": 0, "drain": 1})
     app = proxy_app(settings)
-    with run_proxy(settings, inside := Inside(app)) as url, httpx.Client(base_url=url, trust_env=False) as client:
+    with (
+        run_proxy(settings, inside := Inside(app)) as url,
+        httpx.Client(base_url=url, timeout=120, trust_env=False) as client,
+    ):
         running = Running(App(), app.state.services, inside, client)
         row = running.asked()
     assert (row.status, row.outcome, row.scope) == (502, "upstream_error", UNANSWERED)
 
 
 def test_a_key_that_no_upstream_has_answered_leaves_no_scope(running: Running) -> None:
-    """Anybody may ask some upstreams for their models."""
+    """Some upstreams answer what is asked for with GET without looking at the key."""
     invented = {"authorization": "Bearer sk-invented"}
-    for how in ({"wish": "refuse"}, {"method": "GET", "path": "/v1/models"}):
+    for how in ({"wish": "refuse"}, {"method": "GET", "path": "/v1/files"}):
         row = running.asked(**how, headers=invented)
         assert (row.scope, row.session) == (UNANSWERED, UNANSWERED)
     known = running.asked(headers=invented)
     assert known.scope != UNANSWERED
-    assert running.asked("GET", "/v1/models", headers=invented).scope == known.scope
+    assert running.asked("GET", "/v1/files", headers=invented).scope == known.scope
+
+
+def test_a_look_at_the_list_of_models_is_no_traffic(running: Running) -> None:
+    before = running.counted("/v1/models")
+    for path in ("/v1/models", "/v1/models/m-1", "/v1//models/"):
+        assert running.ask("GET", path).status_code == 200
+    row = running.asked("DELETE", "/v1/models/ft-1")  # what comes later is written later
+    accounts = running.services.storage.accounts
+    found = running.inside.do(lambda: accounts.rows(limit=10, like=RowFilter(route="/v1/models")))
+    assert [each.request_id for _, each in found] == [row.request_id]
+    assert running.counted("/v1/models") == before + 1
 
 
 def test_an_end_user_has_a_scope_of_his_own(running: Running) -> None:

@@ -116,7 +116,7 @@ def test_calls_and_what_answers_them() -> None:
     said = message(assistant(None, tool_calls=[*calling("a")["tool_calls"], *odd], refusal="no"))
     assert list(said.tool_calls) == [
         ToolCall("a", "look", "{}"),
-        ToolCall("7", "", None),
+        ToolCall("7", "", '{"a":1}'),
         ToolCall("", "", None),
         ToolCall("", "", None),
     ]

@@ -44,7 +44,7 @@ def calls(*given: Json) -> Json:
 def told(*deltas: Json) -> list[list[tuple[str, str]]]:
     """What is told after each delta, and at last: (block, text)."""
     order = InOrder()
-    pieces = [*map(order.feed, deltas), order.rest()]
+    pieces = [*[order.feed({"delta": delta}) for delta in deltas], order.rest()]
     return [[(each.name or each.kind, each.text) for each in some] for some in pieces]
 
 
@@ -58,12 +58,12 @@ def told(*deltas: Json) -> list[list[tuple[str, str]]]:
         ),
         pytest.param(
             [calls(begin(0)), calls(go_on(0, '{"a":')), calls(go_on(0, "1}")), calls(begin(1, "{}"))],
-            [[("tool0", "")], [("tool0", '{"a":')], [("tool0", "1}")], [("tool1", "{}")], []],
+            [[], [("tool0", '{"a":')], [("tool0", "1}")], [("tool1", "{}")], []],
             id="so are calls after one another",
         ),
         pytest.param(
             [calls(begin(0)), calls(begin(1)), calls(go_on(1, "{}")), calls(go_on(0, "{")), calls(go_on(0, "}"))],
-            [[("tool0", "")], [], [], [("tool0", "{")], [("tool0", "}"), ("tool1", "{}")], []],
+            [[], [("tool0", "")], [], [("tool0", "{")], [("tool0", "}"), ("tool1", "{}")], []],
             id="a call waits for the one before it",
         ),
         pytest.param(
@@ -80,7 +80,7 @@ def told(*deltas: Json) -> list[list[tuple[str, str]]]:
         ),
         pytest.param(
             [calls(begin(0)), calls(begin(1, "{}"))],
-            [[("tool0", "")], [], [("tool1", "{}")]],
+            [[], [("tool0", "")], [("tool1", "{}")]],
             id="without arguments the end tells that a call is over",
         ),
         pytest.param(
@@ -103,11 +103,74 @@ def told(*deltas: Json) -> list[list[tuple[str, str]]]:
             [[("tool0", "not JSON")], [], [("tool1", "{}")]],
             id="what is no JSON is over at the end",
         ),
+        pytest.param(
+            [
+                calls({"id": "c", "function": {"name": "lo"}}),
+                calls({"function": {"name": "ok"}}),
+                calls(go_on(0, "{}")),
+            ],
+            [[], [], [("look", "{}")], []],
+            id="a name may come in pieces",
+        ),
+        pytest.param(
+            [calls(begin(0)), calls({"index": 0, "function": {"name": "tool0", "arguments": "{}"}})],
+            [[], [("tool0", "{}")], []],
+            id="or again",
+        ),
+        pytest.param([calls(begin(0))], [[], [("tool0", "")]], id="a call without arguments is told at the end"),
+        pytest.param(
+            [calls({"function": {"name": "look", "arguments": {"at": "x"}}})],
+            [[("look", '{"at":"x"}')], []],
+            id="arguments may be an object",
+        ),
+        pytest.param(
+            [calls({"type": "custom", "custom": {"name": "sh", "input": "ls"}})],
+            [[("sh", '{"input":"ls"}')], []],
+            id="a custom tool has an input",
+        ),
+        pytest.param(
+            [calls({"index": 0, "function": {"arguments": "{}"}}), calls(begin(1, "{}"))],
+            [[], [], [("call", "{}"), ("tool1", "{}")]],
+            id="what never gets a name is told at the end",
+        ),
         pytest.param([calls(None, {"index": "x"}), {"tool_calls": 3}, {}], [[], [], [], [("call", "")]], id="nonsense"),
     ],
 )
 def test_pieces_are_told_when_the_block_before_them_is_over(deltas: list[Json], expected: Json) -> None:
     assert told(*deltas) == expected
+
+
+@pytest.mark.parametrize(
+    ("choices", "expected"),
+    [
+        pytest.param([{"delta": None}, {"delta": {"content": "A"}}], "A", id="a delta that is null"),
+        pytest.param([{"message": {"content": "A"}}], "A", id="a message in its place"),
+        pytest.param(
+            [{"delta": {"content": "A"}, "message": {"content": "A"}}, {"message": {"content": "A"}}],
+            "A",
+            id="a message that repeats what was told",
+        ),
+        pytest.param([{"delta": []}, {"delta": "B"}, None, {"delta": {"content": "A"}}], "A", id="nonsense"),
+    ],
+)
+def test_an_answer_is_told_once_in_whatever_form_it_comes(choices: list[Json], expected: str) -> None:
+    order = InOrder()
+    assert (
+        "".join(piece.text for each in choices for piece in order.feed(order.choice({"choices": [each]}))) == expected
+    )
+
+
+@pytest.mark.parametrize(
+    ("chunks", "expected"),
+    [
+        ([[0, 1], [1, 0], [1], [0]], [0, 0, None, 0]),
+        ([[1, 0], [0], [1]], [1, None, 1]),
+        ([[], [0]], [None, 0]),
+    ],
+)
+def test_of_several_choices_the_first_is_the_answer(chunks: list[list[int]], expected: list[int | None]) -> None:
+    order = InOrder()
+    assert [order.choice({"choices": [{"index": at} for at in each]}).get("index") for each in chunks] == expected
 
 
 @st.composite

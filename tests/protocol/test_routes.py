@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.protocol.routes import ROUTES, is_counted, model_in, route_of, spelt, told_in, usage_in
+from proxy.protocol.routes import ROUTES, is_counted, is_traffic, model_in, route_of, spelt, told_in, usage_in
 from proxy.types import Usage
 
 
@@ -74,6 +74,17 @@ def test_what_is_no_object_says_nothing(body: bytes) -> None:
 )  # fmt: skip
 def test_what_is_billed_by_the_token_is_known_by_its_route(route: str, *, streams: bool, is_billed: bool) -> None:
     assert is_counted(route, streams=streams) is is_billed
+
+
+@pytest.mark.parametrize(
+    ("method", "route", "counts"),
+    [
+        ("GET", "/v1/models", False), ("HEAD", "/v1/models", False), ("DELETE", "/v1/models", True),
+        ("GET", "/v1/files", True), ("POST", "/v1/completions", True), ("GET", "other", True),
+    ],
+)  # fmt: skip
+def test_a_look_at_the_list_of_models_is_no_traffic(method: str, route: str, *, counts: bool) -> None:
+    assert is_traffic(method, route) is counts
 
 
 @given(st.text(), st.text())

@@ -183,3 +183,14 @@ def test_json_has_all_of_it() -> None:
     assert found["skipped"] == [{"line": 4, "why": "why"}]
     assert found["requests"][1]["inside"]["messages"][0]["fate"] == "recalled"
     assert "inside" not in found["requests"][0]
+
+
+def test_a_log_without_an_end_is_refused(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["replay", "/dev/zero", "--most-mb", "1", "--config", str(config)]) == 1
+    assert "/dev/zero: the log is longer than 1 MiB: --most-mb" in capsys.readouterr().err
+
+
+def test_the_bound_is_for_all_files_together(config: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "part").write_bytes(b" " * 600_000)
+    assert main(["replay", *[str(tmp_path / "part")] * 2, "--most-mb", "1", "--config", str(config)]) == 1
+    assert "longer than 1 MiB" in capsys.readouterr().err

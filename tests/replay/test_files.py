@@ -1,13 +1,12 @@
 """Whole files as one log."""
 
-import gzip
 import json
 from typing import Any
 
 import pytest
 
 from proxy.protocol import headers
-from proxy.replay.files import log_of, unpacked
+from proxy.replay.files import log_of
 from proxy.replay.gateways import ANSWER_ONLY
 from tests.builders import completion
 from tests.replay.test_gateways import HELICONE, LANGFUSE
@@ -27,12 +26,10 @@ LINES = b"\n".join(json.dumps(BODY).encode() for _ in range(3))
         json.dumps({"data": [BODY] * 3}, indent=2).encode(),
         json.dumps([{**LANGFUSE, "id": n} for n in range(3)]).encode(),
         json.dumps([HELICONE] * 3, indent=2).encode(),
-        gzip.compress(LINES),
-        gzip.compress(json.dumps([BODY] * 3).encode()),
     ],
-    ids=["lines", "mark", "crlf", "array", "pretty", "page", "langfuse", "helicone", "gz", "gz array"],
+    ids=["lines", "mark", "crlf", "array", "pretty", "page", "langfuse", "helicone"],
 )
-def test_lines_arrays_and_pages_are_read_compressed_or_not(data: bytes) -> None:
+def test_lines_arrays_and_pages_are_read(data: bytes) -> None:
     requests, skipped = log_of([data])
     assert len(requests) == 3
     assert skipped == []
@@ -55,11 +52,6 @@ def test_an_array_that_was_cut_off_says_so() -> None:
     requests, (skipped,) = log_of([json.dumps([BODY] * 3, indent=2).encode()[:-4]])
     assert requests == []
     assert "not complete" in skipped.why
-
-
-def test_a_damaged_archive_is_an_error() -> None:
-    with pytest.raises(ValueError, match="damaged"):
-        unpacked(gzip.compress(LINES)[:-9])
 
 
 def asked(name: str) -> dict[str, Any]:

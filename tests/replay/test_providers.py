@@ -14,8 +14,9 @@ from tests.builders import config
     [
         ("gpt-6-sol", "openai", True),
         ("openai/gpt-6-sol", "openai", True),
-        ("gpt-4o-mini", "openai", False),
-        ("o3", "openai", False),
+        ("gpt-4o-mini", "openai", True),
+        ("o3", "openai", True),
+        ("gpt-4-32k", "openai", False),
         ("kimi-k2.6", "kimi", True),
         ("deepseek-v4-pro", "deepseek", True),
         ("mistral-large", "mistral", False),

@@ -289,7 +289,7 @@ async def test_when_a_vector_fails_the_answer_is_kept_all_the_same(house: House)
     assert isinstance(missed, ReuseMiss)
     assert missed.intent == "no_vector"
     assert missed.asked is not None
-    house.embedder.embed = embed  # type: ignore[method-assign]
+    house.embedder.embed = embed  # type: ignore[method-assign]  # and works again
     await house.intent.remember(passing(chat(user(missed.asked.question))), missed.asked, stored(), None)
     assert house.intent.partitions.entries == 2
 

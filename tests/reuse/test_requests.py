@@ -197,10 +197,11 @@ def having(*these: Said, **fields: Any) -> ChatRequest:
 _UNSUITING = {name for fields, _ in UNSUITED_FIELDS for name in fields} | {"tool_choice"}
 
 
-@pytest.mark.parametrize("name", sorted(KEYED - {"model", "messages"} - _UNSUITING))
 @pytest.mark.parametrize("value", [None, 1, "x", {"a": 1}])
-def test_every_field_that_reaches_the_model_parts(name: str, value: Any) -> None:
-    assert within(having(**{name: value})) != within(BASE)
+def test_every_field_that_reaches_the_model_parts(value: Any) -> None:
+    names = sorted(KEYED - {"model", "messages"} - _UNSUITING)
+    assert names
+    assert [name for name in names if within(having(**{name: value})) == within(BASE)] == []
 
 
 def test_a_field_of_next_year_parts_by_its_value() -> None:

@@ -359,14 +359,12 @@ FOLLOW_UPS = [line for table in (FOLLOW_UPS_ES, FOLLOW_UPS_EN) for line in table
 STANDING = [line for table in (STANDING_ES, STANDING_EN) for line in table.strip().splitlines()]
 
 
-@pytest.mark.parametrize("text", FOLLOW_UPS)
-def test_a_follow_up_does_not_stand_alone(text: str) -> None:
-    assert not stands_alone(text)
+def test_a_follow_up_does_not_stand_alone() -> None:
+    assert [text for text in FOLLOW_UPS if stands_alone(text)] == []
 
 
-@pytest.mark.parametrize("text", STANDING)
-def test_a_question_that_names_what_it_is_about_stands_alone(text: str) -> None:
-    assert stands_alone(text)
+def test_a_question_that_names_what_it_is_about_stands_alone() -> None:
+    assert [text for text in STANDING if not stands_alone(text)] == []
 
 
 @pytest.mark.parametrize(
@@ -418,10 +416,9 @@ def test_a_greeting_or_another_topic_changes_nothing(preface: str, text: str) ->
     assert stands_alone(preface + text)
 
 
-@pytest.mark.parametrize("text", STANDING)
 @pytest.mark.parametrize("opener", ["And ", "But ", "What about this: ", "Y ", "Pero ", "Entonces, "])
-def test_what_goes_on_from_something_does_not_stand_alone(opener: str, text: str) -> None:
-    assert not stands_alone(opener + text)
+def test_what_goes_on_from_something_does_not_stand_alone(opener: str) -> None:
+    assert [text for text in STANDING if stands_alone(opener + text)] == []
 
 
 def test_an_introduction_is_what_the_next_sentences_point_at() -> None:

@@ -148,7 +148,7 @@ def _connected(url: str, fault: str) -> socket.socket:
     """A connection that has just sent a request for a stream and has read nothing."""
     address = httpx.URL(url)
     assert address.port is not None
-    connection = socket.create_connection((address.host, address.port), timeout=10)
+    connection = socket.create_connection((address.host, address.port), timeout=120)
     body = httpx.Request("POST", url, json=STREAM).content
     head = (
         f"POST /v1/chat/completions HTTP/1.1\r\nhost: demo\r\nauthorization: Bearer sk-test\r\n"

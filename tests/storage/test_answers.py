@@ -266,7 +266,7 @@ asyncio.run(main())
 
 def test_a_full_disk_is_a_named_error_and_room_brings_it_back(folder: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-c", FULL_DISK, folder], capture_output=True, text=True, timeout=30, check=False
+        [sys.executable, "-c", FULL_DISK, folder], capture_output=True, text=True, timeout=120, check=False
     )
     assert done.stdout.splitlines() == ["named", "True True", "True"], done.stderr
 

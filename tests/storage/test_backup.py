@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from proxy.storage import backup
-from proxy.storage.backup import FILES, MANIFEST, Manifest, check, unpack, write
+from proxy.storage.backup import FILES, MANIFEST, MOST_MANIFEST, Manifest, check, unpack, write
 from proxy.storage.base import StorageError
 from proxy.storage.folder import LOGOUTS, SECRET
 from proxy.storage.opening import DATABASE
@@ -163,7 +163,8 @@ def packed(members: list[tuple[str, bytes]], target: Path, kind: bytes = tarfile
 
 
 def manifest_of(*listed: str, **changes: object) -> tuple[str, bytes]:
-    entries = [{"name": name, "size": 1, "sha256": "0" * 64} for name in listed]
+    size = changes.pop("size", 1)
+    entries = [{"name": name, "size": size, "sha256": "0" * 64} for name in listed]
     return MANIFEST, msgspec.json.encode({"format": 1, "made_at": NOW, "version": "9", "entries": entries, **changes})
 
 
@@ -178,6 +179,13 @@ def manifest_of(*listed: str, **changes: object) -> tuple[str, bytes]:
         ([manifest_of("/etc/passwd")], "names '/etc/passwd'"),
         ([manifest_of("files/../../evil")], "names 'files/../../evil'"),
         ([manifest_of("other.db")], "names 'other.db'"),
+        ([manifest_of("files")], "names 'files'"),
+        ([manifest_of("files/")], "names 'files/'"),
+        ([manifest_of("files/./x")], "names 'files/./x'"),
+        ([manifest_of("files//x")], "names 'files//x'"),
+        ([manifest_of("files/" + "a/" * 2_000 + "b")], "names 'files/a"),
+        ([manifest_of(DATABASE), (DATABASE, bytes(2**24))], "olvido.db is not what its manifest says"),
+        ([manifest_of(DATABASE, size=2**62)], "unpacked it takes"),
         ([manifest_of(), ("extra", b"x")], "'extra', which its manifest has not"),
         ([manifest_of(DATABASE), (DATABASE, b"x")], "olvido.db is not what its manifest says"),
         ([manifest_of(DATABASE)], "olvido.db is missing"),
@@ -190,6 +198,29 @@ def test_what_is_no_backup_of_ours_is_refused(members: list[tuple[str, bytes]], 
     with pytest.raises(StorageError, match=why.replace(".", r"\.")):
         unpack(packed(members, tmp_path / "b.tgz"), into)
     assert not (tmp_path / "evil").exists()
+    assert sum(path.stat().st_size for path in into.rglob("*") if path.is_file()) <= 1
+
+
+def test_a_header_without_an_end_is_damage(tmp_path: Path) -> None:
+    """A few bytes, compressed, that would take gigabytes of memory."""
+    (into := tmp_path / "into").mkdir()
+    name, content = manifest_of(DATABASE)
+    with tarfile.open(tmp_path / "b.tgz", "w:gz") as archive:
+        member = tarfile.TarInfo(name)
+        member.size = len(content)
+        archive.addfile(member, io.BytesIO(content))
+        endless = tarfile.TarInfo("PaxHeader")
+        endless.type, endless.size = tarfile.XHDTYPE, MOST_MANIFEST + 1
+        archive.addfile(endless, io.BytesIO(bytes(endless.size)))
+    with pytest.raises(StorageError, match="damaged"):
+        unpack(tmp_path / "b.tgz", into)
+
+
+def test_a_file_that_is_said_to_be_larger_than_it_is_packed_is_not_unpacked(tmp_path: Path) -> None:
+    (into := tmp_path / "into").mkdir()
+    with pytest.raises(StorageError, match="which its manifest has not"):
+        unpack(packed([manifest_of(DATABASE), (DATABASE, b"")], tmp_path / "b.tgz", tarfile.GNUTYPE_SPARSE), into)
+    assert list(into.iterdir()) == []
 
 
 @pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.DIRTYPE, tarfile.FIFOTYPE])

@@ -13,7 +13,7 @@ import pytest
 from proxy.cli import exporting
 from proxy.config import json_schema
 from proxy.storage import erasing
-from proxy.storage.copies import COPIES, NOBODYS, copy_of
+from proxy.storage.copies import COPIES, NOBODYS
 from proxy.storage.copying import TABLES
 from proxy.storage.opening import Storage
 from proxy.storage.sqlite.connection import MEMORY, open_database
@@ -22,7 +22,7 @@ from tests.every_table import fill
 ROOT = Path(__file__).parents[2]
 # Fields of `Storage` that are no stores.
 _NO_STORES = {"database", "nothing", "secret", "retention", "hot", "shared", "failures"}
-_KEY = re.compile(r"connection\.key\(\s*(?:\"([^\"]+)\"|self\._part\b)")
+_KEY = re.compile(r"connection\.names\.key\(\s*(?:\"([^\"]+)\"|self\._part\b)")
 _PARTS = {"open_turns", "last_served"}  # kinds that a class of sessions.py is made with
 
 
@@ -73,7 +73,7 @@ def test_rows_that_go_with_others_are_deleted_with_them() -> None:
 
 @pytest.mark.parametrize("table", sorted(PERSONAL))
 def test_every_column_of_bytes_is_read_or_says_why_not(table: str) -> None:
-    copy = copy_of(table)
+    copy = next((each for each in COPIES if table in each.tables), None)
     assert copy is not None
     if copy.not_exported:
         return

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from proxy.storage import versions
 from proxy.storage.base import PARTS
-from proxy.storage.pending import DELETIONS, FACTS, LEDGER, LINKS, TURNS, Write
+from proxy.storage.pending import DELETIONS, FACTS, LEDGER, LINKS, TURNS, Kind, Write
 from proxy.storage.versions import NONE, Versions
 from tests.examples import examples
 
@@ -26,8 +26,8 @@ steps = st.lists(
 )
 
 
-def write(scope: str, kind: object = FACTS) -> Write:
-    return Write(1, lambda *_: None, kind=kind, scope=scope)  # type: ignore[arg-type]
+def write(scope: str, kind: Kind = FACTS) -> Write:
+    return Write(1, lambda *_: None, kind=kind, scope=scope)
 
 
 @pytest.mark.note("v2 Resumen/2")

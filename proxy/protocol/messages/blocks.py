@@ -17,6 +17,9 @@ from proxy.protocol.messages.parts import IS_ERROR, is_expressed, part, result_p
 from proxy.protocol.origin import told_result
 from proxy.types import Json, Message
 
+# The signature under which a client is told thinking that was broken off: no provider has signed it, none is sent it.
+UNFINISHED = "olvido:unfinished"
+
 _encode = msgspec.json.Encoder().encode
 
 
@@ -37,6 +40,7 @@ class ReadMessages:
     messages: tuple[ChatCompletionMessage, ...]
     opaque: str = ""
     foreign: str = ""
+    has_own: bool = False  # thinking that the proxy has told as unfinished
 
 
 class _Block(msgspec.Struct):
@@ -60,11 +64,14 @@ def read(messages: Sequence[Mapping[str, Json]], raws: Sequence[bytes]) -> ReadM
     """Reads the messages of a request. Raises BadRequest for a content that is neither a text nor blocks."""
     made: list[ChatCompletionMessage] = []
     opaque = foreign = ""
+    has_own = False
     for at, (said, raw) in enumerate(zip(messages, raws, strict=True)):
         blocks = _blocks(said, raw, at)
         role = said.get("role")
         if role == "assistant":
-            one, unknown = _assistant(blocks)
+            whole = [block for block in blocks if block.data.get("signature") != UNFINISHED]
+            has_own = has_own or len(whole) < len(blocks)
+            one, unknown = _assistant(whole)
             made.append(one)
         elif role in ("user", "system"):
             several, unknown, untold = _user(blocks, str(role))
@@ -73,7 +80,7 @@ def read(messages: Sequence[Mapping[str, Json]], raws: Sequence[bytes]) -> ReadM
         else:
             raise BadRequest(f"messages.{at}.role: expected user or assistant.", param="messages")
         opaque = opaque or unknown
-    return ReadMessages(tuple(made), opaque, opaque or foreign)
+    return ReadMessages(tuple(made), opaque, opaque or foreign, has_own)
 
 
 def _blocks(said: Mapping[str, Json], raw: bytes, at: int) -> list[_Block]:

@@ -12,7 +12,6 @@ import msgspec
 from proxy.protocol.in_order import InOrder, Piece
 from proxy.protocol.messages import output
 from proxy.protocol.messages.output import Frame
-from proxy.protocol.responses.output import first_choice
 from proxy.types import Json
 
 _encode = msgspec.json.Encoder().encode
@@ -84,13 +83,11 @@ class MessageEvents:
         if not self._model and isinstance(model := chunk.get("model"), str):
             self._model = model
         yield from self._begun()
-        choice = first_choice(chunk)
+        choice = self._order.choice(chunk)
         for usage in (chunk.get("usage"), choice.get("usage")):
             if isinstance(usage, dict):
                 self._usage = usage
-        delta = choice.get("delta")
-        if isinstance(delta, dict):
-            yield from self._told(self._order.feed(delta))
+        yield from self._told(self._order.feed(choice))
         if choice.get("finish_reason") is not None:
             self._choice = choice
 

@@ -10,7 +10,7 @@ import msgspec
 
 from proxy.protocol.answers import parse_usage
 from proxy.protocol.messages.blocks import arguments_of
-from proxy.protocol.responses.output import first_choice, reasoning_text, said_text
+from proxy.protocol.responses.output import calls_in, first_choice, reasoning_text, said_text
 from proxy.types import Answer, Json
 
 _encode = msgspec.json.Encoder().encode
@@ -100,14 +100,9 @@ def _content(said: Mapping[str, Json], frame: Frame) -> Iterator[Json]:
     for name in ("content", "refusal"):
         if text := said_text(said.get(name)):
             yield {"type": "text", "text": text, "citations": None}
-    calls = said.get("tool_calls")
-    for index, call in enumerate(calls if isinstance(calls, list) else ()):
-        function = call.get("function") if isinstance(call, dict) else None
-        if isinstance(function, dict):
-            arguments = function.get("arguments")
-            named = {"id": frame.call_id(call.get("id"), index), "name": str(function.get("name") or "")}
-            given = arguments if isinstance(arguments, dict) else arguments_of(arguments)
-            yield {"type": "tool_use", **named, "input": given}
+    for index, call in enumerate(calls_in(said)):
+        named = {"id": frame.call_id(call.id, index), "name": call.name}
+        yield {"type": "tool_use", **named, "input": arguments_of(call.arguments)}
 
 
 def usage_of(usage: Json, frame: Frame, characters: int) -> dict[str, Any]:

@@ -93,7 +93,8 @@ class MessageReader:
                 elif delta.get("signature"):
                     self._blocks[at]["signature"] = delta["signature"]
                 elif "citation" in delta:
-                    self._blocks[at]["citations"] = [delta["citation"]]
+                    before = self._blocks[at].get("citations")
+                    self._blocks[at]["citations"] = [*(before if isinstance(before, list) else ()), delta["citation"]]
             case "message_delta":
                 delta, usage = _object(event["delta"]), _object(event.get("usage") or {})
                 counts = self._message.get("usage") or {}

@@ -48,6 +48,7 @@ def parse(body: bytes) -> ChatCompletionRequest:
         hands_off=hands_off,
         foreign=fields_of.foreign(fields) or foreign or read.foreign.partition(":")[0],
         breakpoints=breakpoints.read(fields, said) if b'"cache_control"' in body else Breakpoints(),
+        has_own=read.has_own and not hands_off,
     )
     chat = _chat_fields(fields, tools)
     raw = _encode(chat | {"messages": [msgspec.Raw(said.raw) for said in messages]})

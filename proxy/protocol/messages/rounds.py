@@ -12,7 +12,7 @@ import msgspec
 
 from proxy.protocol.by_index import IndexedRound
 from proxy.protocol.message import spanned
-from proxy.protocol.messages.blocks import are_signed
+from proxy.protocol.messages.blocks import UNFINISHED, are_signed
 from proxy.protocol.messages.events import event
 from proxy.protocol.messages.reading import MessageReader
 from proxy.protocol.rounds import Whose
@@ -34,6 +34,7 @@ class MessageSplice:
         self.usage: Mapping[str, Json] | None = None  # sum of the rounds that have ended, as a completion's
         self.answer = MessageReader()  # as the client got it so far
         self._told: Mapping[str, Json] | None = None  # the same sum, as a message's
+        self._open: dict[int, str] = {}  # blocks that are being told: their kinds, by index
         self._next = 0  # index of the next block
 
     def end_round(self, usage: Mapping[str, Json] | None) -> None:
@@ -59,6 +60,26 @@ class MessageSplice:
         """Returns an event as the client gets it, which is noted."""
         self.answer.feed_all([data])
         return raw
+
+    def told_of(self, index: int, told: Mapping[str, Json]) -> None:
+        """Notes an event of the block with this index, by which the client knows it."""
+        match told:
+            case {"type": "content_block_start", "content_block": {"type": str(kind)}}:
+                self._open[index] = kind
+                self.has_calls |= kind == "tool_use"
+            case {"type": "content_block_stop"}:
+                self._open.pop(index, None)
+
+    def left_open(self) -> bytes:
+        """Returns the end of blocks that a round which was cut off has left open."""
+        events: list[dict[str, Any]] = []
+        for index, kind in sorted(self._open.items()):
+            if kind == "thinking":  # its provider has not signed it: it is marked, and left out when it comes back
+                unfinished = {"type": "signature_delta", "signature": UNFINISHED}
+                events.append({"type": "content_block_delta", "index": index, "delta": unfinished})
+            events.append({"type": "content_block_stop", "index": index})
+        self._open.clear()
+        return b"".join([self.passed(event(each), _encode(each)) for each in events])
 
 
 class MessageRound(IndexedRound):
@@ -98,6 +119,10 @@ class MessageRound(IndexedRound):
     # --- one event ---
 
     def _event(self, given: Event, told: dict[str, Any], data: bytes) -> bytes:
+        has_begun = self._is_first or self._index
+        return (b"" if has_begun else self._splice.left_open()) + self._taken(given, told, data)
+
+    def _taken(self, given: Event, told: dict[str, Any], data: bytes) -> bytes:
         kind = told.get("type")
         self._read.feed_all([data])
         if kind == "message_start":
@@ -137,6 +162,7 @@ class MessageRound(IndexedRound):
         if own not in self._index:
             self._index[own] = self._splice.next_index()
         self._note(told)
+        self._splice.told_of(self._index[own], told)
         if self._index[own] == own:
             return self._splice.passed(given.raw, given.data or b"")
         changed = {**told, "index": self._index[own]}
@@ -148,7 +174,6 @@ class MessageRound(IndexedRound):
         text = block.get("text") if block.get("type") == "text" else delta.get("text")
         if isinstance(text, str) and text.strip():
             self.has_text = self._splice.has_said = True
-        self._splice.has_calls |= block.get("type") == "tool_use"
 
 
 def in_blocks(said: Said, blocks: Sequence[tuple[Mapping[str, Json], bytes]]) -> Said:

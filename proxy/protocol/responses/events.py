@@ -93,12 +93,10 @@ class ResponseEvents:
         yield from self._begun()
         if isinstance(usage := chunk.get("usage"), dict):
             self._usage = usage
-        choice = output.first_choice(chunk)
+        choice = self._order.choice(chunk)
         if isinstance(usage := choice.get("usage"), dict):
             self._usage = usage
-        delta = choice.get("delta") or choice.get("message")  # an upstream that streams in form only
-        if isinstance(delta, dict):
-            yield from self._told(self._order.feed(delta))
+        yield from self._told(self._order.feed(choice))
         if (finish := choice.get("finish_reason")) is not None:
             self._finish = finish
 

@@ -10,10 +10,11 @@ from typing import Any
 import msgspec
 
 from proxy.protocol.accumulate import BROKE_OFF
+from proxy.protocol.calls import arguments_in, called
 from proxy.protocol.origin import Origin
 from proxy.protocol.responses import reasoning
 from proxy.protocol.responses.items import free_text
-from proxy.types import Json
+from proxy.types import Json, ToolCall
 
 _encode = msgspec.json.Encoder().encode
 
@@ -125,8 +126,7 @@ def item_status(finish_reason: Json) -> str:
 
 def _output(said: Mapping[str, Json], frame: Frame, status: str) -> Iterator[Json]:
     """Yields the items of an output. `status`: of the last one."""
-    given = said.get("tool_calls")
-    calls = [call for call in given if isinstance(call, dict)] if isinstance(given, list) else []
+    calls = list(calls_in(said))
     index = 0
     if text := reasoning_text(said):
         yield reasoning_item(frame, index, text)
@@ -136,12 +136,19 @@ def _output(said: Mapping[str, Json], frame: Frame, status: str) -> Iterator[Jso
         yield message_item(frame, index, parts, "completed" if calls else status)
         index += 1
     for at, call in enumerate(calls, start=1):
-        function = call.get("function")
-        told = function if isinstance(function, dict) else {}
-        name, arguments = str(told.get("name") or ""), str(told.get("arguments") or "")
         ended = status if at == len(calls) else "completed"
-        yield call_item(frame, index, str(call.get("id") or ""), name, arguments, ended)
+        yield call_item(frame, index, call.id, call.name, call.arguments or "", ended)
         index += 1
+
+
+def calls_in(said: Mapping[str, Json]) -> Iterator[ToolCall]:
+    """Yields the calls of a message. Ids as the upstream gave them, where they are texts."""
+    calls = said.get("tool_calls")
+    for call in calls if isinstance(calls, list) else ():
+        if isinstance(call, dict):
+            function, id_ = called(call), call.get("id")
+            name = named if isinstance(named := function.get("name"), str) else ""
+            yield ToolCall(id_ if isinstance(id_, str) else "", name, arguments_in(function))
 
 
 def reasoning_text(said: Mapping[str, Json]) -> str:

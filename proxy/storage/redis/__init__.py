@@ -3,6 +3,8 @@ Redis is fast memory, never the truth: with Redis gone, slow or full every part 
 which is counted, and is back by itself.
 
 connection.py  the connection of a process: commands with a deadline, news between processes, its state and its breaker
+names.py       the names of keys and channels, by deployment
+links.py       links that one task uses at a time
 wire.py        below it: one connection that many commands share, each with its time-out
 news.py        below it: the subscription
 checks.py      what a server must be, and what whoever runs it should know

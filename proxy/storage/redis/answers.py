@@ -71,7 +71,7 @@ class RedisAnswers:
     async def close(self) -> None: ...
 
     def _key(self, key: str) -> str:
-        return self._connection.key("answer", key)
+        return self._connection.names.key("answer", key)
 
     def _owe(self, key: str) -> None:
         self._owed.put(key, self._clock())

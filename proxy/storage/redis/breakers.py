@@ -20,7 +20,7 @@ class RedisBreakers:
 
     def __init__(self, connection: Connection, clock: Callable[[], float] = time) -> None:
         self._connection = connection
-        self._key = connection.key("breakers")
+        self._key = connection.names.key("breakers")
         self._clock = clock
         self._known: dict[str, list[RedisBreaker]] = {}
         connection.on_news("breaker", lambda told: self._heard(*told))

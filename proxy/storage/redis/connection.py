@@ -5,33 +5,28 @@ anew, in the background. So Redis that is gone or slow costs the requests under 
 is its breaker: open while there is no connection, half-open while the task tries, closed after a command that writes
 has been carried out. A change of state is one line in the log.
 
-Every key begins with the name of this deployment, a hash of the tenants' secret: two deployments on one Redis never
-meet. Values are msgpack of typed records (records.py).
+Keys and channels have their names from names.py; values are msgpack of typed records (records.py).
 """
 
 import asyncio
 import logging
-import math
 import os
 import random
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
-from hashlib import blake2b, sha1
+from hashlib import sha1
 from time import time
 from typing import Any, Literal
 
 import msgspec
-from redis.asyncio import Connection as TcpLink
-from redis.asyncio import SSLConnection, UnixDomainSocketConnection
-from redis.asyncio.connection import AbstractConnection, parse_url
-from redis.asyncio.retry import Retry
-from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
 
 from proxy.config.shared import Shared
 from proxy.storage.base import SharedUnavailable
 from proxy.storage.redis import checks
 from proxy.storage.redis.errors import Refused, Trouble, of_connecting
+from proxy.storage.redis.links import call, clock_ahead, connect, link_to
+from proxy.storage.redis.names import Names
 from proxy.storage.redis.news import News
 from proxy.storage.redis.records import decode_news, encode_news
 from proxy.storage.redis.wire import Argument, Lost, Reply, Wire
@@ -44,7 +39,6 @@ Failed = Callable[[str, str], None]  # is called with the part that goes without
 Changed = Callable[[Status], None]
 Heard = Callable[[Any], None]
 
-FORMAT = 1  # of keys and values: another one does not see these
 OPENING = 1.0  # seconds that the start waits for it
 BEGINNING = 10.0  # times as long as a reply may take, to begin a connection: no request waits for that
 LEAST_BEGINNING = 0.5  # seconds
@@ -77,9 +71,8 @@ class Connection:
     ) -> None:
         self.settings = settings
         self.process = os.urandom(8).hex()  # names this process among those that share
-        self._prefix = f"olvido:{FORMAT}:{blake2b(secret, digest_size=8, person=b'olvido-shared').hexdigest()}:"
-        self._news_channel = f"{self._prefix}news"
-        self._inbox = self.inbox(self.process)
+        self.names = Names(secret)
+        self._inbox = self.names.inbox(self.process)
         self._timeout = settings.timeout_ms / 1_000
         self._failed = failed
         self._changed = changed
@@ -125,29 +118,6 @@ class Connection:
 
     # --- commands -----------------------------------------------------------------------------------------------------
 
-    def key(self, kind: str, *parts: str) -> str:
-        """Returns the key for `parts`, such as a scope and a session. They are hashed: they may be long, or of any
-        characters, or name people."""
-        hashed = blake2b(digest_size=16)
-        for part in parts:
-            encoded = part.encode("utf-8", "surrogatepass")
-            hashed.update(len(encoded).to_bytes(8, "big") + encoded)
-        return f"{self._prefix}{kind}:{hashed.hexdigest()}" if parts else f"{self._prefix}{kind}"
-
-    @property
-    def prefix(self) -> str:
-        """The beginning of all keys of this deployment."""
-        return self._prefix
-
-    def inbox(self, process: str) -> str:
-        """Returns the channel of what is meant for one process."""
-        return f"{self._prefix}inbox:{process}"
-
-    @property
-    def channel(self) -> str:
-        """The channel of the news for all processes."""
-        return self._news_channel
-
     async def ask(self, part: str, *command: Argument) -> Reply:
         """Returns the reply to a command. Raises SharedUnavailable, also if it does not come in time; `part`: of the
         shared state, under which that is counted."""
@@ -192,7 +162,7 @@ class Connection:
 
     def publish(self, part: str, kind: str, content: object) -> None:
         """Tells the other processes."""
-        self.tell(part, "PUBLISH", self._news_channel, encode_news(self.process, kind, content))
+        self.tell(part, "PUBLISH", self.names.news, encode_news(self.process, kind, content))
 
     def on_news(self, kind: str, heard: Heard) -> None:
         """Calls `heard` with the content of news of this kind, also of those that a script has published in the name of
@@ -269,17 +239,15 @@ class Connection:
         """Opens both connections and tries the server: what it is, whether it can be written."""
         link, listening = link_to(self.settings), link_to(self.settings)
         try:
-            await link.connect()  # type: ignore[no-untyped-call]  # the library's
-            info = checks.usable(checks.parsed(await _call(link, "INFO")))
-            await _call(link, "SET", f"{self._prefix}probe", self.process, "PX", 1_000)
+            await connect(link)
+            info = checks.usable(checks.parsed(await call(link, "INFO")))
+            await call(link, "SET", self.names.key("probe"), self.process, "PX", 1_000)
             for script in self._scripts:
-                await _call(link, "SCRIPT", "LOAD", script.source)
-            before = self._clock()
-            seconds, micros = await _call(link, "TIME")
-            ahead = int(seconds) + int(micros) / 1e6 - (before + self._clock()) / 2
-            await listening.connect()  # type: ignore[no-untyped-call]  # the library's
+                await call(link, "SCRIPT", "LOAD", script.source)
+            ahead = await clock_ahead(link, self._clock)
+            await connect(listening)
             news = News(listening, self._hear)
-            await news.begin((self._news_channel, self._inbox), self._tasks)
+            await news.begin((self.names.news, self._inbox), self._tasks)
         except BaseException:
             await link.disconnect(nowait=True)
             await listening.disconnect(nowait=True)
@@ -313,27 +281,3 @@ class Connection:
             if subject not in self._warnings:
                 log.warning("Redis may fail us", extra={"at": self.settings.place, "subject": subject, "why": text})
         self._warnings = warnings
-
-
-def link_to(settings: Shared) -> AbstractConnection:
-    """Returns a connection to the server, which is not open yet."""
-    given = settings.options
-    kinds = {"rediss": SSLConnection, "unix": UnixDomainSocketConnection}
-    options: dict[str, Any] = {**parse_url(given.url)} if given.url else {**given.parts}
-    options.pop("connection_class", None)
-    made: AbstractConnection = kinds.get(given.scheme, TcpLink)(
-        **options,
-        protocol=2,
-        decode_responses=False,
-        socket_timeout=None,  # the wire's own watch is one timer for all commands
-        socket_connect_timeout=None,
-        retry=Retry(NoBackoff(), 0),
-        health_check_interval=0,
-    )
-    return made
-
-
-async def _call(link: AbstractConnection, *command: Argument) -> Any:
-    """Returns the reply to a command, on a connection that nothing else uses."""
-    await link.send_command(*command, check_health=False)
-    return await link.read_response(timeout=math.inf, disconnect_on_error=False)

@@ -91,7 +91,7 @@ class RedisCounters:
         self._connection.tell(_PART, "EVALSHA", self._withdraw.sha, 2, *self._keys(owner), *told)
 
     def _keys(self, owner: str) -> tuple[str, str]:
-        return self._connection.key("rates", owner), self._connection.key("under_way", owner)
+        return self._connection.names.key("rates", owner), self._connection.names.key("under_way", owner)
 
 
 def _counted(told: Any) -> Counted:

@@ -1,9 +1,7 @@
 """Erasure of end users in Redis: every key of this deployment is looked at, and those of their scopes are deleted."""
 
 import asyncio
-import math
 from collections.abc import Iterable
-from typing import Any
 
 from redis.asyncio.connection import AbstractConnection
 from redis.exceptions import RedisError
@@ -12,9 +10,10 @@ from proxy.config.shared import Shared
 from proxy.storage.base import StorageError
 from proxy.storage.erasing import Wanted, whose
 from proxy.storage.erasures import Found, base_of
-from proxy.storage.redis.connection import Connection, link_to
 from proxy.storage.redis.errors import of_connecting
 from proxy.storage.redis.flights import KEPT
+from proxy.storage.redis.links import call, connected
+from proxy.storage.redis.names import Names
 from proxy.storage.redis.records import encode_news
 
 SECONDS = 300.0  # that all of it may take
@@ -28,22 +27,18 @@ async def erase(
 ) -> int:
     """Deletes what Redis has of the scopes that are meant, once all processes were told of their erasures. Returns how
     many keys. `scopes`, `partitions`: what the database had of them. Raises StorageError."""
-    link = link_to(settings)
     try:
-        async with asyncio.timeout(SECONDS):
-            await link.connect()  # type: ignore[no-untyped-call]  # the library's
-            return await _erase(link, Connection(settings, secret), wanted, found, [*scopes], [*partitions])
+        async with asyncio.timeout(SECONDS), connected(settings) as link:
+            return await _erase(link, Names(secret), wanted, found, [*scopes], [*partitions])
     except (RedisError, OSError, ValueError) as error:  # of OSError is TimeoutError, too
         raise StorageError(f"Redis {of_connecting(error).text}") from error
-    finally:
-        await link.disconnect(nowait=True)
 
 
 async def _erase(
-    link: AbstractConnection, names: Connection, wanted: Wanted, found: Found, scopes: list[str], partitions: list[str]
+    link: AbstractConnection, names: Names, wanted: Wanted, found: Found, scopes: list[str], partitions: list[str]
 ) -> int:
     news = encode_news("", NEWS, [[number, mark] for number, mark in found])
-    await call(link, "PUBLISH", names.channel, news)
+    await call(link, "PUBLISH", names.news, news)
     prefix = names.prefix.encode()
     flights: list[bytes] = []
     gone = 0
@@ -77,9 +72,3 @@ async def _value(link: AbstractConnection, kind: bytes, key: bytes) -> object:
     if kind in _RECORDS:
         return await call(link, "GET", key)
     return await call(link, "HGET", key, "context") if kind == b"hot" else None
-
-
-async def call(link: AbstractConnection, *command: str | bytes | int) -> Any:
-    """Returns the reply to a command. Raises RedisError."""
-    await link.send_command(*command, check_health=False)
-    return await link.read_response(timeout=math.inf, disconnect_on_error=False)

@@ -9,18 +9,18 @@ from proxy.storage.answers import Entry
 from proxy.storage.base import StorageError
 from proxy.storage.erasing import Wanted
 from proxy.storage.exporting import entry_of
-from proxy.storage.redis.connection import Connection, link_to
-from proxy.storage.redis.erasing import SECONDS, call
+from proxy.storage.redis.erasing import SECONDS
 from proxy.storage.redis.errors import of_connecting
+from proxy.storage.redis.links import call, connected
+from proxy.storage.redis.names import Names
 
 
 async def answers(settings: Shared, secret: bytes, wanted: Wanted) -> list[tuple[str, Entry]]:
     """Returns the answers of scopes, each with its key. Raises StorageError."""
-    link, prefix = link_to(settings), f"{Connection(settings, secret).prefix}answer:"
+    prefix = f"{Names(secret).prefix}answer:"
     found: dict[str, Entry] = {}
     try:
-        async with asyncio.timeout(SECONDS):
-            await link.connect()  # type: ignore[no-untyped-call]  # the library's
+        async with asyncio.timeout(SECONDS), connected(settings) as link:
             cursor = b"0"
             while True:
                 cursor, keys = await call(link, "SCAN", cursor, "MATCH", f"{prefix}*", "COUNT", 500)
@@ -31,5 +31,3 @@ async def answers(settings: Shared, secret: bytes, wanted: Wanted) -> list[tuple
                     return list(found.items())
     except (RedisError, OSError, ValueError) as error:  # of OSError is TimeoutError, too
         raise StorageError(f"Redis {of_connecting(error).text}") from error
-    finally:
-        await link.disconnect(nowait=True)

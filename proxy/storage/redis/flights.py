@@ -200,9 +200,9 @@ class RedisSingleFlight:
     async def _elsewhere(self, key: str, lead: int, until: float) -> _Brought | None:
         """Takes the lease, and returns None; or waits for the flight of another process, and returns what it brought.
         Raises TimeoutError at `until`."""
-        loop, name = asyncio.get_running_loop(), self._connection.key("flight", key)
+        loop, name = asyncio.get_running_loop(), self._connection.names.key("flight", key)
         token, waited_for = f"{self._connection.process}.{next(self._numbers)}", ""
-        inbox, lease_ms = self._connection.inbox(self._connection.process), round(LEASE * 1_000)
+        inbox, lease_ms = self._connection.names.inbox(self._connection.process), round(LEASE * 1_000)
         while True:
             try:
                 what, said = await self._connection.run(PART, self._join, name, token, lease_ms, inbox, waited_for)
@@ -249,7 +249,7 @@ class RedisSingleFlight:
 
     def _release(self, key: str, token: str, brought: _Brought, landed: float) -> None:
         kept, packed = round(KEPT * 1_000), _codec.pack(key, brought)
-        name = self._connection.key("flight", key)
+        name = self._connection.names.key("flight", key)
         self._connection.start(PART, self._end, name, token, packed, kept, round(landed * 1_000))
 
     def _hand_over(self, key: str, lead: int | None, failures: int) -> None:
@@ -274,7 +274,7 @@ class RedisSingleFlight:
         self._renewal = None
         for key, lease in list(self._leases.items()):
             if self._here.is_led(key):
-                name = self._connection.key("flight", key)
+                name = self._connection.names.key("flight", key)
                 self._connection.start(PART, self._renew_script, name, lease.token, round(LEASE * 1_000))
             else:
                 self._tell(key, lease.lead, _Brought(failures=0))

@@ -82,7 +82,7 @@ class RedisHotContexts:
 
     @asynccontextmanager
     async def alone(self, scope: str) -> AsyncIterator[None]:
-        key = self._connection.key("learning", scope)
+        key = self._connection.names.key("learning", scope)
         with suppress(SharedUnavailable):  # counted
             for _ in range(LOOKS):
                 if await self._connection.ask(PART, "SET", key, self._connection.process, "NX", "PX", HELD_MS):
@@ -97,7 +97,7 @@ class RedisHotContexts:
         self._connection.start(PART, self._forget, self._keys(scope))
 
     def _key(self, scope: str, link: bytes) -> str:
-        return self._connection.key("hot", scope, link.hex())
+        return self._connection.names.key("hot", scope, link.hex())
 
     def _keys(self, scope: str) -> str:
-        return self._connection.key("hot keys", scope)
+        return self._connection.names.key("hot keys", scope)

@@ -97,7 +97,7 @@ class _Calibrations:
 
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
-        self.key = connection.key("calibrations")
+        self.key = connection.names.key("calibrations")
         self.script = connection.script(_CALIBRATE)
         self.rough, self.exact = RedisCalibration(self, "rough"), RedisCalibration(self, "exact")
         self._kinds = {"rough": self.rough, "exact": self.exact}
@@ -132,7 +132,7 @@ class RedisCalibration:
         to, shared, name = self._shared.connection, self._shared, _name((self._kind, upstream, model))
         to.start(
             *("calibrations", shared.script, shared.key),
-            *(name, repr(ratio), repr(WEIGHT), to.channel, KEPT, 2 * MOST_MODELS),
+            *(name, repr(ratio), repr(WEIGHT), to.names.news, KEPT, 2 * MOST_MODELS),
         )
 
 
@@ -141,7 +141,7 @@ class RedisCacheEvidence:
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self._key = connection.key("misses")
+        self._key = connection.names.key("misses")
         self._script = connection.script(_MISS)
         self._here = LocalCacheEvidence()
         connection.on_news("misses", lambda told: self._heard(*told))
@@ -156,7 +156,7 @@ class RedisCacheEvidence:
         if after == known:  # what most reports say
             return
         self._here.set(upstream, model, after)
-        name, channel = _name((upstream, model)), self._connection.channel
+        name, channel = _name((upstream, model)), self._connection.names.news
         most = MISSES if after else 0
         self._connection.start("calibrations", self._script, self._key, name, most, channel, KEPT, MOST_MODELS)
 
@@ -174,7 +174,7 @@ class RedisHitRates:
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self._stopped = connection.key("stopped")
+        self._stopped = connection.names.key("stopped")
         self._script = connection.script(_ANSWERED)
         self._here = LocalHitRates()
         connection.on_news("stopped", lambda told: self._heard(*told))
@@ -189,7 +189,7 @@ class RedisHitRates:
     def note(self, partition: str, question: str, entry_id: str | None, now: float) -> None:
         self._here.note(partition, question, entry_id, now)
         asked = blake2b(question.encode("utf-8", "replace"), digest_size=8).hexdigest()
-        key, milliseconds = self._connection.key("window", partition), round(PAUSE * 1_000)
+        key, milliseconds = self._connection.names.key("window", partition), round(PAUSE * 1_000)
         self._connection.tell(
             *(
                 "hit_rates",
@@ -203,7 +203,7 @@ class RedisHitRates:
                 WINDOW,
                 ANOMALOUS,
             ),
-            *(partition, repr(now + PAUSE), self._connection.channel, milliseconds),
+            *(partition, repr(now + PAUSE), self._connection.names.news, milliseconds),
         )
 
     def _heard(self, partition: str | bytes, until: str | bytes) -> None:

@@ -84,7 +84,7 @@ class Mirror(Generic[T]):
         if kept is not None and not kept.is_passed_on:
             return self._codec.unpack(scope, kept.value)
         try:
-            value = await self._connection.ask(self._part, command, self._connection.key(self._part, scope, name))
+            value = await self._connection.ask(self._part, command, self._connection.names.key(self._part, scope, name))
         except SharedUnavailable:
             kept = self._here.get((scope, name))
             value = None if kept is None else kept.value
@@ -94,7 +94,7 @@ class Mirror(Generic[T]):
         def lost() -> None:
             kept.is_passed_on = False
 
-        key = self._connection.key(self._part, scope, name)
+        key = self._connection.names.key(self._part, scope, name)
         if value is None:
             self._connection.tell(self._part, "DEL", key, lost=lost)
         else:
@@ -206,7 +206,7 @@ class RedisThrottle:
         self._connection.tell("throttle", "EXPIRE", key, round(WRONG_SECONDS))
 
     def _key(self, client: str) -> str:
-        return self._connection.key("throttle", client)
+        return self._connection.names.key("throttle", client)
 
 
 class RedisLogouts:
@@ -215,7 +215,7 @@ class RedisLogouts:
     def __init__(self, connection: Connection, folder: Path | None, clock: Callable[[], float] = time) -> None:
         self._connection = connection
         self._clock = clock
-        self._key = connection.key("logouts")
+        self._key = connection.names.key("logouts")
         self._file = FileLogouts(folder, clock)
         self._elsewhere: frozenset[str] = frozenset()
         self._looked = float("-inf")  # monotonic

@@ -105,6 +105,15 @@ def test_signed_thinking_stays_whole_or_is_not_sent() -> None:
     assert not blocks.has_broken_seal([found])
 
 
+def test_thinking_that_was_broken_off_is_left_out_where_it_comes_back() -> None:
+    half = {"type": "thinking", "thinking": "Hm", "signature": blocks.UNFINISHED}
+    said = read({"role": "user", "content": "Go"}, {"role": "assistant", "content": [half, text("So.")]})
+    assert said.has_own
+    assert written(said.messages)[1] == {"role": "assistant", "content": [text("So.")]}
+    assert not said.messages[1].is_sealed
+    assert not read({"role": "user", "content": "Go"}).has_own
+
+
 @pytest.mark.parametrize(
     ("content", "told"),
     [

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from proxy.protocol.messages import request as adapter
 from proxy.protocol.messages.breakpoints import MOST, read
+from proxy.protocol.origin import Origin
 from proxy.types import Breakpoints, Repeats
 from tests.anthropic_cache import AnthropicCache, Bill
 from tests.other_apis import dialogues
@@ -52,7 +53,8 @@ def written(messages: list[Json], repeats: Repeats, **fields: Json) -> Json:
     request = adapter.parse(body)
     if request.messages[0].role == "system":
         repeats = replace(repeats, messages=repeats.messages + 1)
-    return msgspec.json.decode(adapter.written(request.origin, request.messages, None, repeats))  # type: ignore[arg-type]
+    assert isinstance(request.origin, Origin)
+    return msgspec.json.decode(adapter.written(request.origin, request.messages, None, repeats))
 
 
 def marks(body: Json) -> list[str]:
@@ -179,7 +181,8 @@ def test_a_breakpoint_is_where_later_requests_find_it(
 def test_a_block_with_a_breakpoint_keeps_the_bytes_of_its_values() -> None:
     body = json.dumps({"model": "m", "messages": [*TALK, call(0)]}).replace("1.5", "1.50").encode()
     request = adapter.parse(body)
-    again = adapter.written(request.origin, request.messages, None, Repeats(6, whole=True, minimum=0))  # type: ignore[arg-type]
+    assert isinstance(request.origin, Origin)
+    again = adapter.written(request.origin, request.messages, None, Repeats(6, whole=True, minimum=0))
     assert b'"input":{"q": 1.50},"cache_control"' in again
 
 

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 
 from proxy.errors import BadRequest, InvalidJson, MissingParameter
-from proxy.protocol.apis import chat_body
+from proxy.protocol.apis import chat_body, native_body
 from proxy.protocol.message import instruction, prefixed, suffixed
 from proxy.protocol.messages import request as adapter
+from proxy.protocol.messages.blocks import UNFINISHED
 from proxy.protocol.origin import Origin
 from proxy.types import Repeats
 from tests.other_apis import dialogues, misplaced_blocks, refusal
@@ -217,3 +218,14 @@ def test_what_is_added_behind_instructions_is_a_block_of_its_own_behind_the_brea
 )
 def test_what_no_upstream_could_accept_is_refused(body: bytes, error: type[BadRequest], param: str | None) -> None:
     assert refusal(adapter.parse, body) == (error, param)
+
+
+def test_thinking_that_was_broken_off_goes_to_no_provider_and_all_else_stays() -> None:
+    half = {"type": "thinking", "thinking": "Hm", "signature": UNFINISHED}
+    said = [{"type": "text", "text": "So."}]
+    talk = [{"role": "user", "content": "Go"}, {"role": "assistant", "content": [half, *said]}]
+    body = native_body(parsed(messages=[*talk, {"role": "user", "content": "On"}], top_k=3), None, None)
+    assert body is not None
+    sent = msgspec.json.decode(body)
+    assert [each["content"] for each in sent.pop("messages")][1] == said
+    assert sent == {"model": "m", "max_tokens": 9, "top_k": 3}

@@ -9,13 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from proxy.protocol.messages.blocks import UNFINISHED
 from proxy.protocol.messages.events import event
 from proxy.protocol.messages.output import completion_of
 from proxy.protocol.messages.reading import MessageReader
 from proxy.protocol.messages.rounds import MessageRound, MessageSplice
-from proxy.protocol.rounds import Whose
+from proxy.protocol.rounds import NOBODYS, Whose
 from proxy.protocol.sse import SseParser
-from tests.minding import SIGNED, Round, text, thought, use
+from tests.minding import SIGNED, Round, cited, text, thought, use
+from tests.other_apis import misplaced_message_events
 
 Json = Any
 KNOWN = {"at": "known"}
@@ -29,6 +31,7 @@ _TEXTS = st.text(min_size=1, max_size=8)
 _BLOCKS = st.one_of(
     _TEXTS.map(text),
     _TEXTS.map(thought),
+    _TEXTS.map(lambda said: cited(said, 1, 7)),
     st.just({"type": "redacted_thinking", "data": "AA=="}),
     st.sampled_from(["memory", "look", "search"]).map(lambda name: use(name, name, at="x")),
     st.just(use("look", "look", **KNOWN)),
@@ -114,6 +117,29 @@ def test_its_events_are_in_order_and_its_usage_is_the_sum(said: list[Round], siz
     assert usage["output_tokens"] == 20 * len(said)
     assert usage["input_tokens"] == 10 * len(said)
     assert usage["cache_read_input_tokens"] == 100 * len(said)
+
+
+@given(rounds(), st.data())
+def test_a_round_that_breaks_off_leaves_no_block_open(said: list[Round], data: st.DataObject) -> None:
+    events = [each.raw for each in SseParser().feed(b"".join(said[-1].events()))]
+    splice, told = MessageSplice(), b""
+    for number, before in enumerate(said[:-1]):
+        each = Round([*before.blocks, use(f"m{number}", "memory", command="view")])
+        reader = MessageRound(splice, WHOSE)
+        told += reader.feed(b"".join(each.events())) + reader.end()
+        splice.end_round(None)
+    broken = MessageRound(splice, WHOSE)
+    told += broken.feed(b"".join(events[: data.draw(st.integers(1, len(events) - 3))])) + broken.end()
+    splice.end_round(None)
+    own = MessageRound(splice, NOBODYS)
+    told += own.feed(b"".join(Round([text("All the same.")]).events())) + own.end() + own.closing()
+    heard_ = [msgspec.json.decode(each.data) for each in SseParser().feed(told) if each.data]
+    assert misplaced_message_events([each for each in heard_ if each["type"] != "ping"]) == []
+    client = read(told)
+    assert client.complete
+    assert client.content()[-1] == text("All the same.")
+    unsigned = [each for each in client.content() if each["type"] == "thinking" and each["signature"] != SIGNED]
+    assert [each["signature"] for each in unsigned] == [UNFINISHED] * len(unsigned)
 
 
 @given(rounds())

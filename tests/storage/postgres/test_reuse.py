@@ -2,6 +2,7 @@
 
 import asyncio
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,8 +21,8 @@ YES = Judgement("r-2", True, "small", ENTRY.created_at, 0)
 STORED = Stored(ENTRY, b"vector", 7)
 
 
-def change(operation: str, **differing: object) -> ReuseChange:
-    return ReuseChange(operation, "a/", ENTRY.id, **differing)  # type: ignore[arg-type]
+def change(operation: Any, **differing: Any) -> ReuseChange:
+    return ReuseChange(operation, "a/", ENTRY.id, **differing)
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ async def test_redis_lets_it_expire() -> None:
     server = fresh_redis()
     async with connected(server.url, RedisAnswers) as (connection, answers):
         await answers.put("a", "k", OLD, 60.0)
-        assert 59_000 < int(server.do("PTTL", connection.key("answer", "k"))[1:]) <= 60_000
+        assert 59_000 < int(server.do("PTTL", connection.names.key("answer", "k"))[1:]) <= 60_000
 
 
 async def test_without_redis_nothing_is_found_and_nothing_fails() -> None:
@@ -59,7 +59,7 @@ async def test_what_was_planted_is_absent() -> None:
     server = fresh_redis()
     async with connected(server.url, RedisAnswers) as (connection, answers):
         for planted in (b"\x80\x04\x95", b"", b"\x93\xa1b\xcb", b"\xff"):
-            server.do("SET", connection.key("answer", "k"), planted)
+            server.do("SET", connection.names.key("answer", "k"), planted)
             assert await answers.get("a", "k", NOW) is None
             assert await answers.delete("a", "k") is False
 

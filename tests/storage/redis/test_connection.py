@@ -32,21 +32,6 @@ async def test_it_says_when_it_is_ready_in_one_line(caplog: pytest.LogCaptureFix
     assert lines(caplog) == ["Redis is reached"]
 
 
-async def test_two_deployments_on_one_redis_never_meet() -> None:
-    url = fresh_redis().url
-    async with connected(url) as (one, _), connected(url, secret=b"t" * 32) as (other, _):
-        assert one.key("answer", "k") != other.key("answer", "k")
-        assert one.channel != other.channel
-    async with connected(url) as (again, _):
-        assert one.key("answer", "k") == again.key("answer", "k")
-
-
-@pytest.mark.parametrize(("one", "other"), [(("ab", "c"), ("a", "bc")), (("a",), ("a", "")), (("\ud800",), ("?",))])
-async def test_what_is_named_otherwise_has_another_key(one: tuple[str, ...], other: tuple[str, ...]) -> None:
-    async with connected(fresh_redis().url) as (connection, _):
-        assert connection.key("k", *one) != connection.key("k", *other)
-
-
 async def test_nobody_there_is_said_once_and_asked_without_waiting(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -237,8 +222,8 @@ async def test_news_reach_the_others_and_letters_the_one_that_they_are_for() -> 
     async with connected(url, listen) as (one, _), connected(url, listen) as (other, _):
         one.publish("breakers", "greeting", ["hello", 1])
         one.publish("breakers", "of another kind", None)
-        one.tell("breakers", "PUBLISH", one.channel, b"\xc1 planted")
-        one.tell("flights", "PUBLISH", one.inbox(other.process), b"to you")
+        one.tell("breakers", "PUBLISH", one.names.news, b"\xc1 planted")
+        one.tell("flights", "PUBLISH", one.names.inbox(other.process), b"to you")
         await until(lambda: letters)
         await all_told(one, other)
     assert heard == [(other.process, ["hello", 1])]

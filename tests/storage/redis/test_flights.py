@@ -188,7 +188,7 @@ async def test_a_lease_lasts_as_long_as_its_flight(monkeypatch: pytest.MonkeyPat
     server = fresh_redis()
     async with process(server.url) as one:
         lead = await one.leads()
-        name = one.connection.key("flight", "k")
+        name = one.connection.names.key("flight", "k")
         server.do("PEXPIRE", name, "60000")
         await until(lambda: int(server.do("PTTL", name)[1:]) <= 500)  # it was renewed, for its own time
         one.flights.land("k", lead, None)
@@ -228,10 +228,10 @@ async def test_an_end_that_was_planted_is_none() -> None:
     async with two(server.url) as (one, other):
         lead = await one.leads()
         waits = await waiting(tasks, other, 1)
-        name = one.connection.key("flight", "k")
+        name = one.connection.names.key("flight", "k")
         token = server.do("HGET", name, "token").split(b"\r\n")[1]
         server.do("SET", f"{name}:{token.decode()}", b"\x80\x04planted")
-        server.do("PUBLISH", other.connection.inbox(other.connection.process), token)
+        server.do("PUBLISH", other.connection.names.inbox(other.connection.process), token)
         await all_told(other.connection)
         assert not waits[0].done()
         server.do("DEL", f"{name}:{token.decode()}")

@@ -77,14 +77,14 @@ async def test_redis_lets_it_expire_with_its_list_of_keys() -> None:
     async with connected(server.url, build) as (connection, contexts):
         contexts.put("a", LINKS[0], CONTEXT, None)
         await all_told(connection)
-        for key in (connection.key("hot", "a", LINKS[0].hex()), connection.key("hot keys", "a")):
+        for key in (connection.names.key("hot", "a", LINKS[0].hex()), connection.names.key("hot keys", "a")):
             assert 299_000 < int(server.do("PTTL", key)[1:]) <= 300_000
 
 
 async def test_what_was_planted_is_absent() -> None:
     server = fresh_redis()
     async with connected(server.url, build) as (connection, contexts):
-        key = connection.key("hot", "a", LINKS[0].hex())
+        key = connection.names.key("hot", "a", LINKS[0].hex())
         for planted in (b"", b"\xff", b"\x92\xa1b\x90"):
             server.do("HSET", key, "session", "s", "context", planted)
             assert await contexts.get("a", LINKS) is None

@@ -31,7 +31,7 @@ async def test_a_calibration_over_several_processes_is_that_of_one() -> None:
             expected = alone.factor("kimi", "k3")
             assert expected is not None
             await until(lambda: one.rough.factor("kimi", "k3") == expected)  # noqa: B023 (it is waited for)
-            await until(lambda: other.rough.factor("kimi", "k3") == expected)  # noqa: B023
+            await until(lambda: other.rough.factor("kimi", "k3") == expected)  # noqa: B023 (as above)
         assert other.exact.factor("kimi", "k3") is None
         async with connected(fresh_url(here), redis_calibrations) as (_, later):
             assert later.rough.factor("kimi", "k3") == alone.factor("kimi", "k3")

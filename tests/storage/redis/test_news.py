@@ -6,6 +6,7 @@ import pytest
 from redis.asyncio import UnixDomainSocketConnection
 
 from proxy.storage.redis.errors import Refused
+from proxy.storage.redis.links import connect
 from proxy.storage.redis.news import News
 from proxy.tasks import Tasks
 from tests.redis_server import RedisServer, fresh_redis, run_redis, stub, until
@@ -13,7 +14,7 @@ from tests.redis_server import RedisServer, fresh_redis, run_redis, stub, until
 
 async def opened(url: str, heard: list[tuple[bytes, bytes]], tasks: Tasks) -> News:
     link = UnixDomainSocketConnection(path=url.removeprefix("unix://"), protocol=2)
-    await link.connect()  # type: ignore[no-untyped-call]
+    await connect(link)
     news = News(link, lambda *told: heard.append(told))
     try:
         await news.begin(("a", "b"), tasks)

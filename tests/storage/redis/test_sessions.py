@@ -91,9 +91,9 @@ async def test_what_was_planted_is_no_turn() -> None:
     async with turns(server.url) as (here, one):
         one.put("a", "s", turn())
         await all_told(here)
-        own = server.do("GET", here.key("open_turns", "a", "s")).split(b"\r\n", 1)[1][:-2]
-        server.do("SET", here.key("open_turns", "b", "s"), own)  # another scope's
-        server.do("SET", here.key("open_turns", "a", "t"), b"\x80\x04")
+        own = server.do("GET", here.names.key("open_turns", "a", "s")).split(b"\r\n", 1)[1][:-2]
+        server.do("SET", here.names.key("open_turns", "b", "s"), own)  # another scope's
+        server.do("SET", here.names.key("open_turns", "a", "t"), b"\x80\x04")
         assert await one.get("b", "s") is None
         assert await one.get("a", "t") is None
 

@@ -10,6 +10,7 @@ from redis.asyncio import UnixDomainSocketConnection
 
 from proxy.storage.base import SharedUnavailable
 from proxy.storage.redis import wire as wires
+from proxy.storage.redis.links import connect
 from proxy.storage.redis.wire import Wire
 from proxy.tasks import Tasks
 from tests.redis_server import fresh_redis, run_redis, stub
@@ -18,7 +19,7 @@ from tests.redis_server import fresh_redis, run_redis, stub
 @asynccontextmanager
 async def wired(url: str, seconds: float = 10.0) -> AsyncIterator[Wire]:
     link = UnixDomainSocketConnection(path=url.removeprefix("unix://"), protocol=2)
-    await link.connect()  # type: ignore[no-untyped-call]
+    await connect(link)
     tasks = Tasks()
     wire = Wire(link, seconds, tasks)
     try:

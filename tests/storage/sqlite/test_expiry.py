@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -64,7 +65,7 @@ class Job:
             SqliteLedger(self.database).append(row)
         await self.database.writer.flush()
 
-    def told(self, question: str) -> list[object]:
+    def told(self, question: str) -> list[Any]:
         with closing(sqlite3.connect(self.database.path)) as connection:
             return [value for (value,) in connection.execute(question)]
 
@@ -132,7 +133,7 @@ async def test_minutes_and_hours_leave_when_the_whole_of_them_is_old_and_days_ne
     await job.run(minutes="1h", hours="1d")
 
     def left(width: int) -> list[object]:
-        return [NOW - at for at in job.told(f"SELECT DISTINCT at FROM rollups WHERE width = {width}")]  # type: ignore[operator]
+        return [NOW - at for at in job.told(f"SELECT DISTINCT at FROM rollups WHERE width = {width}")]
 
     assert left(MINUTE) == [HOUR, 0]
     assert left(HOUR) == [DAY, 2 * HOUR, HOUR, 0]
