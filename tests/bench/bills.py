@@ -142,7 +142,7 @@ def _watched(running: Bench) -> Sequence[PathState | None]:
     plan = planner.plan
 
     async def planned(*given: object, **named: object) -> object:
-        made = await plan(*given, **named)  # type: ignore[arg-type]
+        made = await plan(*given, **named)  # type: ignore[arg-type]  # passed on as they came
         states.append(made.state)
         return made
 
