@@ -14,7 +14,7 @@ One capability, one room. Imports go down this list, never up:
     pipeline/     the way of a request, a stage a line (start reading at its `chat`); the record of its outcome
     upstream/     the providers: routing, connections, retries, streams
     observe/      metrics and logs
-    quality/      did quality hold? managed answers beside those of the same request as it was
+    quality/      managed answers beside those of the same request as it was: whether they have held
     reuse/        reuse of stored answers: exact, and by intent
     files/        memory as files: a folder per person, in step with memory both ways
     curation/     memory with a model's help: what it is asked, what is kept of what it proposes

@@ -18,6 +18,7 @@ from proxy.config import Config
 from proxy.http.exchange import Call, read_body
 from proxy.pipeline import RequestContext, Services
 from proxy.pipeline.tool_loop import answered
+from proxy.protocol.calls import meant
 from proxy.protocol.headers import read_directives
 from proxy.protocol.request import parse
 from proxy.services import build
@@ -36,7 +37,7 @@ LOOK = {"type": "function", "function": {"name": "look", "parameters": {"type": 
 REMEMBER = Called("remember", '{"key":"a","value":"b"}')
 THEIRS = Called("look", '{"at":"x"}')
 
-Fault = Literal["", "cut", "reset", "error event", "garbage", "hang", "gzip", "no body"]
+Fault = Literal["", "cut", "reset", "error event", "garbage", "hang", "gzip", "no body", "error beside"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +83,8 @@ class Upstream:
             whole, kind = b'{"error":{"message":"not today","type":"x"}}', b"application/json"
         if step.fault == "garbage":
             whole = b'data: {"choices": [\n\n' + whole if streamed else b"{no json"
+        if step.fault == "error beside":
+            whole = msgspec.json.encode({**msgspec.json.decode(whole), "error": {"message": "x", "code": 502}})
         headers = [(b"content-type", kind)]
         if step.fault == "gzip":
             headers.append((b"content-encoding", b"gzip"))
@@ -147,7 +150,7 @@ class Runner:
         self._keeps = keeps
 
     def answers(self, call: ToolCall) -> bool:
-        return call.name in OURS or call.arguments == '{"known":1}'
+        return meant(call.name, OURS) is not None or call.arguments == '{"known":1}'
 
     async def run(self, calls: Sequence[ToolCall], round_: int) -> Sequence[str]:
         self.ran.append(([call.id for call in calls], round_))

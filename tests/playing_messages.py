@@ -13,6 +13,7 @@ from tests.spoken import Called, Spoken
 
 Json = Any
 LOOK: Json = {"name": "look", "description": "Looks", "input_schema": {"type": "object", "properties": {}}}
+FORMED = "json"  # the tool by which the Vercel AI SDK has a form filled in
 
 
 def blocks_of(spoken: Spoken, *, built_in: bool = False) -> list[Json]:
@@ -59,6 +60,8 @@ class MessagePlayer(Minder):
         self.by_key.setdefault(key, []).append(asked)
         if asked.get("output_config"):
             return Round([text(JSON)])
+        if FORMED in [tool["name"] for tool in asked.get("tools") or ()]:
+            return Round([use("formed", FORMED, **json.loads(JSON))])
         given = asked["messages"]
         newest = max(at for at, each in enumerate(given) if each["role"] == "user" and not _are_results(each))
         is_first = not any(each["role"] == "assistant" for each in given[:newest])

@@ -3,6 +3,7 @@ a client that asks it directly it gives in one response what the client is to se
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import count
 from typing import Any
 
 from tests.playing import FAULT, PATTERNS, THEN, Pattern
@@ -41,16 +42,35 @@ def answers_of(pattern: Pattern, begin: int) -> list[list[Json]]:
 
 
 class ResponsePlayer(Responder):
-    """Plays the pattern that the model's name says."""
+    """Plays the pattern that the model's name says. It stores responses, unless it is asked not to."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.pick = self._due
+        self.pick = self._kept
+        self._stored: dict[tuple[str, str], list[Json]] = {}  # items by key, and id of a response or an item
+        self._made = count()
         self.by_key: dict[str, list[Json]] = {}  # requests
         self._failed: set[tuple[str, str]] = set()
 
+    def whole(self, asked: Json, headers: Mapping[bytes, bytes]) -> Json:
+        """The request with the items of stored responses that it names."""
+        key, given = _key_of(headers), asked["input"]
+        before = self._stored[key, asked["previous_response_id"]] if asked.get("previous_response_id") else []
+        items = [{"role": "user", "content": given}] if isinstance(given, str) else given
+        named = [self._stored[key, each["id"]] if each.get("type") == "item_reference" else [each] for each in items]
+        return {**asked, "input": [*before, *(item for each in named for item in each)]}
+
+    def _kept(self, asked: Json, headers: Mapping[bytes, bytes]) -> Round:
+        number = next(self._made)
+        said = replace(self._due(asked, headers), id=f"resp_{number}", created=number)
+        if asked.get("store", True):
+            key = _key_of(headers)
+            self._stored[key, said.id] = [*asked["input"], *said.items]
+            self._stored |= {(key, item["id"]): [item] for item in said.items}
+        return said
+
     def _due(self, asked: Json, headers: Mapping[bytes, bytes]) -> Round:
-        key = headers[b"authorization"].decode().removeprefix("Bearer ")
+        key = _key_of(headers)
         self.by_key.setdefault(key, []).append(asked)
         if (asked.get("text") or {}).get("format", {}).get("type") == "json_schema":
             return Round([text("json", JSON)])
@@ -62,14 +82,18 @@ class ResponsePlayer(Responder):
         said = [number for item in given[newest:] if (number := _round_of(item)) is not None]
         if not has_ours(asked):
             seen = sum(_is_seen(answer, given[newest:]) for answer in answers)
-            return Round(answers[min(seen, len(answers) - 1)], id=f"resp_{seen}", created=seen)
+            return Round(answers[min(seen, len(answers) - 1)])
         at = min(max(said, default=begin - 1) + 1 - begin, len(pattern.rounds) - 1)
-        played = Round(items_of(pattern.rounds[at], begin + at), id=f"resp_{at}", created=at)
+        played = Round(items_of(pattern.rounds[at], begin + at))
         fault, _, of = headers.get(FAULT.encode(), b"").decode().partition("@")
         if not is_first or of != str(at) or (key, fault) in self._failed:
             return played
         self._failed.add((key, fault))
         return replace(played, fault=fault)
+
+
+def _key_of(headers: Mapping[bytes, bytes]) -> str:
+    return headers[b"authorization"].decode().removeprefix("Bearer ")
 
 
 def _round_of(item: Json) -> int | None:
@@ -81,8 +105,8 @@ def _round_of(item: Json) -> int | None:
 
 
 def _is_seen(answer: Sequence[Json], given: Sequence[Json]) -> bool:
-    ids = {item.get("id") for item in given}
-    return answer[-1]["id"] in ids
+    ids = {item.get("id") for item in given} | {item.get("call_id") for item in given}
+    return not ids.isdisjoint({answer[-1]["id"], answer[-1].get("call_id", "")})
 
 
 def has_ours(asked: Json) -> bool:

@@ -3,7 +3,7 @@ repeats its request as the provider does, refuses what the API does not allow, a
 
 import json
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import count
@@ -218,16 +218,21 @@ class Responder:
         number = next(self._numbers)
         return replace(said, id=f"resp_{number}", created=number)
 
+    def whole(self, asked: Json, _headers: Mapping[bytes, bytes]) -> Json:
+        """The request with what it only names, of what this provider has stored: nothing."""
+        return asked
+
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return
         raw = await body_of(receive)
-        asked = msgspec.json.decode(raw)
+        headers = dict(scope["headers"])
+        asked = self.whole(msgspec.json.decode(raw), headers)
         self.asked.append(asked)
         self.raw.append(raw)
         wrong = wrong_in(asked, self.sealed)
         self.refused += wrong
-        said = self.pick(asked, dict(scope["headers"]))
+        said = self.pick(asked, headers)
         self.sealed |= {item["encrypted_content"] for item in said.items if item.get("encrypted_content")}
         status, kind = 200, b"application/json"
         body = json.dumps(said.response(asked), ensure_ascii=False).encode()

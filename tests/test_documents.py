@@ -14,7 +14,7 @@ PACKAGES = sorted(
     path.parent.relative_to(ROOT / "proxy").as_posix() for path in (ROOT / "proxy").glob("*/**/__init__.py")
 )
 
-_RIDDLE = re.compile(r"(?:What|Who|Which|Whose|Whether|How|Where|When|Is|Are|Do|Does|May|Has|Can)\b")
+_RIDDLE = re.compile(r"(?:What|Who|Which|Did|Whose|Whether|How|Where|When|Is|Are|Do|Does|May|Has|Can)\b")
 _EXCEPTION = re.compile(r"# (?:type: ignore|noqa)\b")
 _WITH_REASON = re.compile(r"# noqa: [A-Z0-9, ]+ \(.+\)|# type: ignore\[[\w, -]+\]  # (?!noqa|fmt).+")
 _QUERY = re.compile(r"(olvido_\w+)(?:\{([^}]*)\})?")

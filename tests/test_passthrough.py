@@ -71,7 +71,7 @@ class Running:
 
     def client(self) -> httpx.AsyncClient:
         headers = {"authorization": "Bearer sk-of-the-client"}
-        return httpx.AsyncClient(base_url=self.url, headers=headers, timeout=10, trust_env=False)
+        return httpx.AsyncClient(base_url=self.url, headers=headers, timeout=100, trust_env=False)
 
 
 @pytest.fixture(scope="module")
@@ -115,7 +115,7 @@ async def test_each_piece_of_an_upload_and_of_its_answer_passes_before_the_next_
             assert await back.get() == b"piece %d" % number
 
     url = httpx.URL(running.url)
-    async with asyncio.timeout(10), asyncio.TaskGroup() as group:
+    async with asyncio.timeout(100), asyncio.TaskGroup() as group:
         reader, writer = await asyncio.open_connection(url.host, url.port)
         writer.write(b"POST /v1/mirror HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\n")
 
@@ -244,7 +244,7 @@ def answering(said: bytes) -> Iterator[str]:
             yield proxy
     finally:
         over.set()
-        thread.join(10)
+        thread.join(100)
         listening.close()
 
 
@@ -254,6 +254,6 @@ ASKED = {"model": "m", "messages": [{"role": "user", "content": "hi"}]}
 @pytest.mark.parametrize("path", ["/v1/files", "/v1/chat/completions"])
 def test_a_status_that_is_none_of_https_is_a_502(path: str) -> None:
     with answering(b"HTTP/1.1 999 Odd\r\ncontent-length: 0\r\n\r\n") as url:
-        answer = httpx.post(f"{url}{path}", json=ASKED, trust_env=False, timeout=10)
+        answer = httpx.post(f"{url}{path}", json=ASKED, trust_env=False, timeout=100)
     error = answer.json()["error"]
     assert (answer.status_code, error["code"], "999" in error["message"]) == (502, "upstream_broken", True)

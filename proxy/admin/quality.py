@@ -1,4 +1,4 @@
-"""Did quality hold? Managed answers beside those of the same request as it was.
+"""Quality of managed answers, beside those of the same request as it was: whether it has held.
 
     GET /admin/api/quality?from=&to=&scope=
             the share that has held, its 95 % interval, and how many pairs it is of; what comparing has cost, and what

@@ -188,4 +188,6 @@ class RequestContext:
             ("x-olvido-plan", done),
         )
         headers = (*with_room(answer.headers, self.room), *ours)
-        return Answer(answer.status, headers, answer.body, answer.source, answer.api)
+        origin = exchange.request.origin
+        is_unstored = origin is not None and origin.is_unstored
+        return Answer(answer.status, headers, answer.body, answer.source, answer.api, is_unstored=is_unstored)

@@ -9,6 +9,8 @@ from concurrent.futures import Executor
 from dataclasses import KW_ONLY, dataclass, field
 from time import perf_counter
 
+import msgspec
+
 from proxy.config.memory import MemoryTools
 from proxy.conversation.blocks import without_ours
 from proxy.desk import memory_tool, repeated, tools, trust, wishes
@@ -22,6 +24,7 @@ from proxy.memory.library import Library
 from proxy.pipeline.desk_documents import Documents, Tells, Unwritten
 from proxy.pipeline.desk_facts import DeskFacts
 from proxy.pipeline.desk_memory import MemoryFolder
+from proxy.protocol.calls import meant
 from proxy.storage.base import StorageError
 from proxy.storage.desk import DeskStore
 from proxy.tasks import Attempts, Offload
@@ -82,7 +85,7 @@ class DeskTools:
 
     def answers(self, call: ToolCall) -> bool:
         """As for a `ToolRunner`."""
-        return call.name in self.seat.names or repeated.call_key(call) in self.seat.results
+        return meant(call.name, self.seat.names) is not None or repeated.call_key(call) in self.seat.results
 
     async def run(self, calls: Sequence[ToolCall], round_: int) -> Sequence[str]:
         """As for a `ToolRunner`."""
@@ -103,12 +106,12 @@ class DeskTools:
     async def _told(self, call: ToolCall, round_: int) -> str:
         if call.id in self._answered:
             return self._answered[call.id]
-        if call.name not in self.seat.names:
+        if (name := meant(call.name, self.seat.names)) is None:
             key = repeated.call_key(call)
             found = self.seat.results.get(key) if key else None
             self.on_call("client", "ok" if found is not None else "unknown-tool")
             return found if found is not None else self._say("unknown-tool")
-        work = self._carried_out(call, round_)
+        work = self._carried_out(msgspec.structs.replace(call, name=name), round_)
         started = perf_counter()
         told = await self.attempts.run("tools", work, fallback=self._say("unreached"), deadline=DEADLINE)
         if (trace := self.attempts.trace) is not None:

@@ -28,6 +28,7 @@ from proxy.protocol.messages import request as message_request
 from proxy.protocol.messages.events import MessageEvents
 from proxy.protocol.responses import output as response_output
 from proxy.protocol.responses import request as response_request
+from proxy.protocol.responses.echoed import Echo, echo_of
 from proxy.protocol.responses.events import ResponseEvents
 from proxy.protocol.responses.reading import ended_in
 from proxy.tasks import Offload
@@ -58,12 +59,14 @@ async def responses(incoming: Incoming, services: Services) -> Answer:
 
     async def keep(response: dict[str, Any]) -> None:
         if keeps:
-            await response_chains.keep(services, scope, origin, given, response)
+            is_unstored = answer.is_unstored
+            await response_chains.keep(services, scope, origin, given, response, is_unstored=is_unstored)
 
     if answer.api == "responses":
         if not keeps or not services.config.responses.take_over or answer.status != 200:
             return answer
-        return await _kept_as_it_is(answer, keep)
+        echo = echo_of(replace(origin, is_unstored=True)) if answer.is_unstored else None
+        return await _kept_as_it_is(answer, keep, echo)
     frame = response_output.Frame(
         incoming.request_id.removeprefix("req_"), whole.model, incoming.received_at, origin, _sent_tokens(answer)
     )
@@ -92,13 +95,16 @@ def _sent_tokens(answer: Answer) -> int:
     return int(told) if told.isdecimal() else 0
 
 
-async def _kept_as_it_is(answer: Answer, keep: Keep) -> Answer:
-    """Returns an answer of an upstream that has the API, which is kept as it passes."""
+async def _kept_as_it_is(answer: Answer, keep: Keep, echo: Echo | None) -> Answer:
+    """Returns an answer of an upstream that has the API, which is kept as it passes. `echo`: what it repeats of the
+    client's request, where that is not what was sent."""
     if not isinstance(answer.body, bytes):
-        return replace(answer, body=telling.Stream(answer.body, _watched(answer.body, keep)))
+        return replace(answer, body=telling.Stream(answer.body, _watched(answer.body, keep, echo)))
+    body = answer.body
     with suppress(ValueError, RecursionError):
-        await keep(_object.decode(answer.body))
-    return answer
+        body = body if echo is None else echo.told(body)
+        await keep(_object.decode(body))
+    return replace(answer, body=body)
 
 
 # --- Messages ---------------------------------------------------------------------------------------------------------
@@ -169,13 +175,17 @@ class _MessageWriter:
         return self._events.failed(error)
 
 
-async def _watched(body: StreamedBody, keep: Keep) -> AsyncGenerator[bytes, None]:
-    """Yields the events of a response as they are. Its object is kept before the event that holds it has passed."""
+async def _watched(body: StreamedBody, keep: Keep, echo: Echo | None) -> AsyncGenerator[bytes, None]:
+    """Yields the events of a response as they are, but for its `echo`. Its object is kept before the event that holds
+    it has passed."""
     parser = sse.SseParser()
     async for piece in body:
         for event in parser.feed(piece):
-            if event.data is not None and (response := ended_in(event.data)) is not None:
+            data, raw = event.data, event.raw
+            if data is not None and echo is not None and (told := echo.told_in(data)) is not data:
+                data, raw = told, b"%bdata: %b\n\n" % (raw.partition(b"data:")[0], told)
+            if data is not None and (response := ended_in(data)) is not None:
                 await keep(response)
-            yield event.raw
+            yield raw
     if rest := parser.rest():
         yield rest

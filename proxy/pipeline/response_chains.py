@@ -73,10 +73,21 @@ class Chains:
             return {}
         ids = await self.offload(lambda: response_request.referred(origin.given))
         found: dict[str, bytes] = {}
-        for name in dict.fromkeys(keeping.response_of(each) for each in ids):
-            if name and (record := await find(self.services, self.scope, name, self.now)) is not None:
+        looked_for = {""}
+        for each in ids:
+            if each in found or (name := await self._response_of(each)) in looked_for:
+                continue
+            looked_for.add(name)
+            if (record := await find(self.services, self.scope, name, self.now)) is not None:
                 found.update(record.by_id())
         return {each: found[each] for each in ids if each in found}
+
+    async def _response_of(self, item: str) -> str:
+        """Returns the id of the kept response that an item stands in; "" if none is known."""
+        if (name := keeping.response_of(item)) or not self.services.config.responses.take_over:
+            return name
+        data = await _stored(self.services, self.scope, item, self.now)
+        return "" if data is None else keeping.placed(data)
 
 
 async def find_chain(services: Services, scope: Scope, last: str, now: float) -> list[keeping.KeptResponse] | None:
@@ -94,13 +105,19 @@ async def find_chain(services: Services, scope: Scope, last: str, now: float) ->
 
 async def find(services: Services, scope: Scope, name: str, now: float) -> keeping.KeptResponse | None:
     """Returns a response of a scope that is kept; None if there is none, or it cannot be read."""
+    data = await _stored(services, scope, name, now)
+    return None if data is None else keeping.read(data)
+
+
+async def _stored(services: Services, scope: Scope, name: str, now: float) -> bytes | None:
+    """Returns what is kept under a name; None if there is nothing, or it cannot be read."""
     try:
         work = services.storage.answers.get(scope.id, _key(scope, name), now)
         stored = await within(KEEP_DEADLINE * services.patience, work)
     except (StorageError, TimeoutError, OSError):
         services.metrics.failed_open("responses", "read")
         return None
-    return None if stored is None else keeping.read(stored.completion)
+    return None if stored is None else stored.completion
 
 
 async def drop(services: Services, scope: Scope, name: str) -> None:
@@ -109,13 +126,32 @@ async def drop(services: Services, scope: Scope, name: str) -> None:
     await within(KEEP_DEADLINE * services.patience, work)
 
 
-async def keep(services: Services, scope: Scope, origin: Origin, given: bytes, response: Mapping[str, Any]) -> None:
-    """Keeps a response. `given`: the input of its request as the client wrote it. A failure is counted."""
+async def keep(
+    services: Services,
+    scope: Scope,
+    origin: Origin,
+    given: bytes,
+    response: Mapping[str, Any],
+    *,
+    is_unstored: bool = False,
+) -> None:
+    """Keeps a response. `given`: the input of its request as the client wrote it. `is_unstored`: its provider, who has
+    named its items, keeps none of them, so that they have to be found here by those names. A failure is counted."""
+    name = str(response.get("id"))
+    records = {name: keeping.kept(origin, given, response)}
+    output = response.get("output")
+    if is_unstored and isinstance(output, list):
+        place = keeping.place(name)
+        records |= {str(item["id"]): place for item in output if isinstance(item, dict) and item.get("id")}
+    now, seconds, answers = time(), services.config.responses.keep, services.storage.answers
+
+    async def put() -> None:
+        for each, data in records.items():
+            stored = StoredAnswer(data, now, "", "", streamed=False)
+            await answers.put(scope.id, _key(scope, each), stored, seconds)
+
     try:
-        stored = StoredAnswer(keeping.kept(origin, given, response), time(), "", "", streamed=False)
-        key = _key(scope, str(response.get("id")))
-        work = services.storage.answers.put(scope.id, key, stored, services.config.responses.keep)
-        await within(KEEP_DEADLINE * services.patience, work)
+        await within(KEEP_DEADLINE * services.patience, put())
     except (StorageError, TimeoutError, OSError, ValueError):
         services.metrics.failed_open("responses", "keep")
 

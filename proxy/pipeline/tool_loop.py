@@ -104,7 +104,7 @@ async def _whole(turns: Turns, answer: Answer) -> Answer:
 
 async def _read(turns: Turns, answer: Answer, splice: Whole) -> WholeOne | None:
     """Reads an answer that is not streamed; one that is, though it was not asked for, to its end first. None if it
-    can't be read as a completion."""
+    can't be read as a completion. Raises `UnusableError` for an error that has calls of ours."""
     body, rounds = answer.body, turns.rounds
     if not isinstance(body, bytes):
         try:
@@ -122,6 +122,8 @@ async def _read(turns: Turns, answer: Answer, splice: Whole) -> WholeOne | None:
     except (ValueError, RecursionError):
         return None
     if round_.failed:
+        if round_.ours:  # an error beside calls that the client is not to see
+            raise UnusableError
         return None
     if splice.rounds or round_.ours:
         await rounds.read_usage(read)

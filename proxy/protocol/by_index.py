@@ -103,7 +103,7 @@ class IndexedRound(ABC):
         """Notes that a call begins, and whose it is, as far as its name tells."""
         self._calls.append(index)
         self._is_ours[index] = False
-        if name in self._whose.may_be_ours:
+        if self._whose.may_take(name):
             self._is_ours[index] = None if name in self._whose.client else True
 
     def _hold(self, given: Event, told: dict[str, Any]) -> bytes:

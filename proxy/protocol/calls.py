@@ -1,12 +1,19 @@
-"""Calls of tools, read however an upstream has written them. Arguments are to be JSON as a text; some servers give the
-object itself. The call of a custom tool has an input, free text, in their place."""
+"""Calls of tools, read however an upstream has written them.
 
-from collections.abc import Mapping
+Arguments are to be JSON as a text; some servers give the object itself. The call of a custom tool has an input, free
+text, in their place. A name may come in the namespace of the model's own template (`functions.look`), with the number
+of the call (`look:0`), or with capitals.
+"""
+
+import re
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import msgspec
 
 from proxy.types import Json, ToolCall
+
+_SPELLING = re.compile(r"(?:[\w-]+[.:/])*([A-Za-z_][\w-]*)(?::\d+)?")
 
 _encode = msgspec.json.Encoder().encode
 
@@ -46,3 +53,12 @@ def read_call(call: Json) -> ToolCall:
     name, id_ = function.get("name"), call.get("id") if isinstance(call, dict) else None
     named = name if isinstance(name, str) else ""
     return ToolCall("" if id_ is None else str(id_), named, arguments_in(function))
+
+
+def meant(name: str, names: Collection[str]) -> str | None:
+    """Returns the one of these names that a call means by its own; None if it means none of them."""
+    if name in names:
+        return name
+    spelt = _SPELLING.fullmatch(name)
+    short = spelt[1].lower() if spelt else ""
+    return short if short in names else None

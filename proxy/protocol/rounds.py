@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from proxy.protocol.calls import read_call
+from proxy.protocol.calls import meant, read_call
 from proxy.protocol.merging import call_of, is_index, joined, merge
 from proxy.protocol.splicing import Splice, delta_of, first_choice, says_something
 from proxy.protocol.sse import DONE_DATA, Event, SseParser
@@ -35,6 +35,13 @@ class Whose:
     may_be_ours: frozenset[str] = frozenset()  # names
     client: frozenset[str] = frozenset()  # names of the client's own tools
     answers: Callable[[ToolCall], bool] = lambda _: False  # of a call that may be ours: is it?
+
+    def may_take(self, name: str) -> bool:
+        """Tells whether a call by this name may be ours: it is one of those names, or means one and no tool of the
+        client's."""
+        if name in self.may_be_ours or name in self.client:
+            return name in self.may_be_ours
+        return meant(name, self.may_be_ours - self.client) is not None
 
 
 NOBODYS = Whose()  # of a round that offers none of our tools
@@ -94,7 +101,7 @@ class _Calls:
         """Decides on all calls: they are whole."""
         for call in self.found:
             if call.is_ours is None:
-                call.is_ours = call.name in self.whose.may_be_ours and self.whose.answers(call.read)
+                call.is_ours = self.whose.may_take(call.name) and self.whose.answers(call.read)
 
     def client_index(self, index: Json) -> Json:
         """Returns the index by which the client knows the call that the upstream gave this one."""
@@ -112,12 +119,16 @@ class _Calls:
         """Looks at the name so far."""
         if call.has_arguments:
             self._name_known(call)
-        elif not any(name.startswith(call.name) for name in self.whose.may_be_ours):
+        elif not self.whose.may_be_ours or self._is_clients(call.name):
             call.is_ours = False
+
+    def _is_clients(self, name: str) -> bool:
+        """Tells whether a name so far is a tool's of the client, whatever may follow."""
+        return name in self.whose.client and not any(each.startswith(name) for each in self.whose.may_be_ours)
 
     def _name_known(self, call: _Call) -> None:
         if call.is_ours is None and (name := call.name):
-            if name not in self.whose.may_be_ours:
+            if not self.whose.may_take(name):
                 call.is_ours = False
             elif name not in self.whose.client:
                 call.is_ours = True
@@ -268,7 +279,7 @@ class RoundReader:
             return False
         listed = message.get(_CALLS)
         names = {_name_in(call) for call in listed if isinstance(call, dict)} if isinstance(listed, list) else set()
-        if self._is_first and self._whose.may_be_ours.isdisjoint(names):
+        if self._is_first and not any(map(self._whose.may_take, names)):
             return False
         del choice["message"]
         choice.setdefault("delta", {})

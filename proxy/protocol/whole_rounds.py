@@ -46,7 +46,7 @@ class WholeRound:
         self._said: Mapping[str, Json] = said if isinstance(said := choice.get("message"), dict) else {}
         calls = message(self._said).tool_calls
         self.ours = tuple(
-            at for at, call in enumerate(calls) if call.name in whose.may_be_ours and whose.answers(call)
+            at for at, call in enumerate(calls) if whose.may_take(call.name) and whose.answers(call)
         )  # positions of the calls that are answered here
         self.has_theirs = len(self.ours) < len(calls)
         self.has_text = says_something(self._said)

@@ -1,5 +1,6 @@
-"""Did quality hold? For a share of the managed requests the same request is asked once more as it was, and both answers
-are compared. All that decides is here and pure; the sample itself is a part of the pipeline (`pipeline/mirror.py`).
+"""Quality of managed answers: for a share of the managed requests the same request is asked once more as it was, and
+both answers are compared. All that decides is here and pure; the sample itself is a part of the pipeline
+(`pipeline/mirror.py`).
 
 choosing.py    which requests are mirrored, and what one may cost
 comparing.py   whether the managed answer has held, by what can be measured

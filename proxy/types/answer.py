@@ -49,6 +49,7 @@ class Answer:
     body: bytes | StreamedBody
     source: Source = "upstream"
     api: ApiName = "chat"  # the API whose form the body has
+    is_unstored: bool = False  # its provider keeps nothing of it, where the client thinks it does (Responses)
 
 
 @dataclass(frozen=True, slots=True)

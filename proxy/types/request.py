@@ -196,6 +196,10 @@ class RequestOrigin(Protocol):
         """The reason why it is sent on only as it came; "": it may be rewritten."""
 
     @property
+    def is_unstored(self) -> bool:
+        """True if the provider is to keep nothing of it, though the client may think so."""
+
+    @property
     def foreign(self) -> str:
         """The field that no chat completion can express; "": there is none."""
 

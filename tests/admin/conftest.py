@@ -78,9 +78,9 @@ def started(stack: ExitStack, *, own_key: str | None = None, **sections: Any) ->
     settings = in_front_of(upstream, upstream=entry, **sections)
     app = proxy_app(settings)
     url = stack.enter_context(run_proxy(settings, inside := Inside(app)))
-    http = stack.enter_context(httpx.Client(base_url=url, timeout=10, trust_env=False))
+    http = stack.enter_context(httpx.Client(base_url=url, timeout=100, trust_env=False))
     headers = {"authorization": f"Bearer {KEY}"}
-    client = stack.enter_context(httpx.Client(base_url=url, timeout=10, trust_env=False, headers=headers))
+    client = stack.enter_context(httpx.Client(base_url=url, timeout=100, trust_env=False, headers=headers))
     return Watched(http, client, app.state.services, app.state.admin, inside)
 
 

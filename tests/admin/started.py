@@ -30,5 +30,5 @@ def started(kind: type[P], stack: ExitStack, **sections: Any) -> P:
     app = proxy_app(settings)
     url = stack.enter_context(run_proxy(settings, inside := Inside(app)))
     return kind(
-        stack.enter_context(httpx.Client(base_url=url, timeout=10, trust_env=False)), app.state.services, inside
+        stack.enter_context(httpx.Client(base_url=url, timeout=100, trust_env=False)), app.state.services, inside
     )

@@ -80,7 +80,7 @@ async def running(accounts: Accounts, pace: Pace = FAST) -> AsyncIterator[Feed]:
 async def events(listener: Listener, many: int) -> list[Event]:
     """The next ones; comments are none."""
     found: list[Event] = []
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(100):
         async for piece in listener:
             if piece.startswith(b"event: "):
                 name, data = piece.removesuffix(b"\n\n").split(b"\n")
@@ -234,7 +234,7 @@ async def test_one_at_a_time_and_who_leaves_ends_his() -> None:
     waiting.cancel()
     with pytest.raises(asyncio.CancelledError):
         await waiting
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(100):
         while worker.is_busy:  # noqa: ASYNC110 (a thread ends it)
             await asyncio.sleep(0)
     seen = steps[0]

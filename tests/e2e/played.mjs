@@ -10,6 +10,10 @@ export const FORMAT = {
   additionalProperties: false,
 };
 
+// The API in which the upstream is spoken to, and its address in it.
+export const API = process.env.API ?? "chat";
+export const BASE = API === "messages" ? process.env.BASE_URL : `${process.env.BASE_URL}/v1`;
+
 export async function conversations(name, ways, client) {
   const seen = {};
   for (const model of JSON.parse(process.env.PATTERNS)) {

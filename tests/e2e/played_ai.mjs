@@ -1,13 +1,18 @@
 // The Vercel AI SDK: whole and as a stream, with its own loop of tools, and with an output of a given form.
 
+import { createAnthropic } from "@ai-sdk/anthropic";
+import { createOpenAI } from "@ai-sdk/openai";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { Output, generateText, isStepCount, jsonSchema, streamText, tool } from "ai";
 
-import { FOLLOW_UP, FORMAT, QUESTION, conversations } from "./played.mjs";
+import { API, BASE, FOLLOW_UP, FORMAT, QUESTION, conversations } from "./played.mjs";
 
 globalThis.AI_SDK_LOG_WARNINGS = false;
 const look = tool({ inputSchema: jsonSchema({ type: "object", properties: {} }), execute: () => "seen" });
-const common = { tools: { look }, stopWhen: isStepCount(12), maxRetries: 0 };
+// A provider that stores responses is the default of its Responses; reasoning goes back encrypted where it does not.
+const unstored = { store: false, include: ["reasoning.encrypted_content"] };
+const providerOptions = process.env.STORE ? {} : { openai: unstored };
+const common = { tools: { look }, stopWhen: isStepCount(12), maxRetries: 0, providerOptions };
 
 const told = (step) => ({
   text: step.text,
@@ -61,5 +66,9 @@ const WAYS = {
   },
 };
 
-await conversations("ai", WAYS, (apiKey) =>
-  createOpenAICompatible({ name: "up", baseURL: process.env.BASE_URL, apiKey, supportsStructuredOutputs: true }));
+const MAKE = {
+  chat: (apiKey) => createOpenAICompatible({ name: "up", baseURL: BASE, apiKey, supportsStructuredOutputs: true }),
+  responses: (apiKey) => createOpenAI({ baseURL: BASE, apiKey }),
+  messages: (apiKey) => createAnthropic({ baseURL: `${BASE}/v1`, apiKey }),
+};
+await conversations("ai", WAYS, MAKE[API]);

@@ -1,9 +1,10 @@
 // LangChain: whole, as a stream whose chunks it adds up, and with an output of a given form.
 
 import { AIMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
+import { ChatAnthropic } from "@langchain/anthropic";
 import { ChatOpenAI } from "@langchain/openai";
 
-import { FOLLOW_UP, FORMAT, QUESTION, conversations } from "./played.mjs";
+import { API, BASE, FOLLOW_UP, FORMAT, QUESTION, conversations } from "./played.mjs";
 
 const LOOK = { type: "function", function: { name: "look", parameters: { type: "object", properties: {} } } };
 
@@ -23,7 +24,8 @@ async function both(ask) {
     for (;;) {
       const said = await ask(messages);
       seen.push(told(said));
-      messages.push(new AIMessage({ content: said.content, tool_calls: said.tool_calls }));
+      // As one that keeps nothing else does, or, where the API has more, as it came.
+      messages.push(API === "chat" ? new AIMessage({ content: said.content, tool_calls: said.tool_calls }) : said);
       if (!said.tool_calls.length) break;
       for (const { id } of said.tool_calls) messages.push(new ToolMessage({ tool_call_id: id, content: "seen" }));
     }
@@ -46,12 +48,20 @@ const WAYS = {
   format: async (client, model) => {
     const { seen, messages } = await whole(client, model);
     messages.push(new HumanMessage("As JSON?"));
-    const formed = client(model).withStructuredOutput(FORMAT, { method: "jsonSchema", name: "trip", strict: true });
+    const strict = API === "messages" ? {} : { strict: true };
+    const formed = client(model).withStructuredOutput(FORMAT, { method: "jsonSchema", name: "trip", ...strict });
+    if (API === "responses") return [seen, await formed.invoke(messages)]; // its parser of streams wants texts alone
     const streamed = [];
     for await (const part of await formed.stream(messages)) streamed.push(part);
     return [seen, await formed.invoke(messages), streamed.at(-1)];
   },
 };
 
-await conversations("langchain", WAYS, (apiKey) => (model) =>
-  new ChatOpenAI({ model, apiKey, maxRetries: 0, configuration: { baseURL: process.env.BASE_URL } }));
+const OPENAI = { maxRetries: 0, configuration: { baseURL: BASE } };
+const MAKE = {
+  chat: (model, apiKey) => new ChatOpenAI({ model, apiKey, ...OPENAI }),
+  // Without stored responses it sends back what the provider said, item by item.
+  responses: (model, apiKey) => new ChatOpenAI({ model, apiKey, ...OPENAI, useResponsesApi: true, zdrEnabled: true }),
+  messages: (model, apiKey) => new ChatAnthropic({ model, apiKey, anthropicApiUrl: BASE, maxRetries: 0, maxTokens: 900 }),
+};
+await conversations("langchain", WAYS, (apiKey) => (model) => MAKE[API](model, apiKey));

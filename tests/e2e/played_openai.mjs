@@ -2,7 +2,7 @@
 
 import OpenAI from "openai";
 
-import { FORMAT, FOLLOW_UP, QUESTION, conversations } from "./played.mjs";
+import { BASE, FORMAT, FOLLOW_UP, QUESTION, conversations } from "./played.mjs";
 
 const LOOK = { type: "function", function: { name: "look", parameters: { type: "object", properties: {} } } };
 const run = { ...LOOK, function: { ...LOOK.function, parse: JSON.parse, function: () => "seen" } };
@@ -85,5 +85,5 @@ const WAYS = {
   },
 };
 
-const client = (apiKey) => new OpenAI({ baseURL: process.env.BASE_URL, apiKey, maxRetries: 0 }).chat.completions;
+const client = (apiKey) => new OpenAI({ baseURL: BASE, apiKey, maxRetries: 0 }).chat.completions;
 await conversations("openai-node", WAYS, client);

@@ -55,7 +55,7 @@ def under_load(proxy: Proxy) -> Iterator[list[int]]:
     stop, answered = threading.Event(), list[int]()
 
     def ask(number: int) -> None:
-        with httpx.Client(base_url=proxy.url, headers={"authorization": f"Bearer sk-{number}"}, timeout=20) as http:
+        with httpx.Client(base_url=proxy.url, headers={"authorization": f"Bearer sk-{number}"}, timeout=100) as http:
             while not stop.is_set():
                 answered.append(http.post(CHAT, json=chat(f"say: {number}.{len(answered)}")).status_code)
 

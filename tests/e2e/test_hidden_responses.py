@@ -401,3 +401,45 @@ def test_a_choice_among_tools_or_a_form_leaves_ours_out(responder: Responder) ->
             proxy.talk = []
             proxy.ask("Hi.", **more)
             assert offered(responder.asked[-1]) == ["look"]
+
+
+@STREAMED
+def test_items_that_their_provider_was_not_to_keep_are_found_by_their_names(
+    responder: Responder, *, streamed: bool
+) -> None:
+    responder.will([text("0", "Hello.")])
+    with proxied(responder, responses={"take_over": True}) as proxy:
+        proxy.ask("Hi.")
+        proxy.talk = []
+        hidden = [thought("1"), use("1", "remember", **REMEMBER)]
+        responder.will(hidden, [thought("2", "So."), text("2", "Done.")])
+        answer = proxy.ask("My boat is called Elsa.", streamed=streamed, store=True)
+        proxy.talk = [proxy.talk[0], *({"type": "item_reference", "id": item["id"]} for item in answer["output"])]
+        responder.will([text("3", "Elsa.")])
+        proxy.ask("How is it called?", streamed=streamed, store=True)
+        sent = responder.asked[-1]["input"]
+        kinds_sent = [
+            "message",
+            "reasoning",
+            "function_call",
+            "function_call_output",
+            "reasoning",
+            "message",
+            "message",
+        ]
+        assert [item.get("type", "message") for item in sent] == kinds_sent
+        form = {"format": {"type": "json_schema", "name": "a", "schema": {"type": "object"}}}
+        last = proxy.ask("As JSON?", streamed=streamed, store=True, text=form)
+        assert last["store"] is True
+        assert offered(responder.asked[-1]) == ["look"]
+    assert {asked["store"] for asked in responder.asked} == {False}
+
+
+def test_of_another_person_no_item_is_found(responder: Responder) -> None:
+    responder.will([text("0", "Hello.")])
+    with proxied(responder, responses={"take_over": True}) as proxy:
+        answer = proxy.ask("Hi.", store=True)
+        asked: Json = [{"type": "item_reference", "id": answer["output"][0]["id"]}, {"role": "user", "content": "And?"}]
+        with closing(openai.OpenAI(base_url=proxy.client.base_url, api_key="sk-luis", max_retries=0)) as other:
+            other.responses.create(model="gpt-x", input=asked)
+    assert responder.asked[-1]["input"] == asked

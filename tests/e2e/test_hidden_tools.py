@@ -7,6 +7,7 @@ import shutil
 import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,9 @@ ANSWERS: dict[str, Sequence[Spoken]] = {
     "both in one turn": [Spoken("Well,", (REMEMBER, THEIRS, REMEMBER, THEIRS))],
     "ours after theirs": [Spoken("", (THEIRS, REMEMBER))],
     "both behind ours": [Spoken("", (REMEMBER,)), Spoken("Now look.", (REMEMBER, THEIRS))],
+    "ours as a template spells them": [
+        Spoken("", (replace(REMEMBER, name="functions.remember"), replace(REMEMBER, name="Remember:1"), THEIRS)),
+    ],
     "ours for ever": [Spoken("Again.", (REMEMBER,))] * 7,
 }
 

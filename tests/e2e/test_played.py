@@ -217,10 +217,10 @@ def test_nor_does_an_sdk_of_node(world: World, sdk: str) -> None:
     if not (HERE / "node_modules" / SDKS[sdk] / "package.json").exists():
         pytest.skip(f"{SDKS[sdk]} is not installed: run `npm ci` in tests/e2e")
     world.player.style = "plain"
-    direct = seen_by_node(sdk, world.direct)
+    direct = seen_by_node(sdk, world.player.url)
     before = len(world.tap.sent)
     world.calls()
-    proxied = seen_by_node(sdk, world.url)
+    proxied = seen_by_node(sdk, world.url.removesuffix("/v1"))
     assert {key: (proxied.get(key), seen) for key, seen in direct.items() if proxied.get(key) != seen} == {}
     assert proxied.keys() == direct.keys()
     assert len(direct) % len(PATTERNS) == 0

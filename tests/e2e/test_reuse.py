@@ -237,7 +237,7 @@ def test_a_request_that_is_not_deterministic_is_reused_if_the_client_says_so(dem
 @pytest.fixture
 async def crowd(proxy: Proxy) -> AsyncIterator[httpx.AsyncClient]:
     key = {"authorization": "Bearer sk-crowd"}
-    async with httpx.AsyncClient(base_url=proxy.url, headers=key, timeout=20) as client:
+    async with httpx.AsyncClient(base_url=proxy.url, headers=key, timeout=100) as client:
         yield client
 
 

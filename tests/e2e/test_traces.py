@@ -63,7 +63,7 @@ def run_house(collector: Collector, upstream: proxied.Upstream, **more: Any) -> 
     observe = more.pop("observe", tracing(collector))
     with (
         run_proxy(proxied.in_front_of(upstream, observe=observe, **more)) as url,
-        httpx.Client(base_url=url, trust_env=False, timeout=20, headers={"authorization": "Bearer sk-secret"}) as http,
+        httpx.Client(base_url=url, trust_env=False, timeout=100, headers={"authorization": "Bearer sk-secret"}) as http,
     ):
         yield House(http, collector, upstream)
 

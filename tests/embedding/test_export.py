@@ -32,7 +32,7 @@ def test_several_that_export_at_once_make_one_export(tmp_path: Path) -> None:
         thread.start()
     maker.meanwhile.set()
     for thread in threads:
-        thread.join(10)
+        thread.join(100)
     assert len(maker.scratches) == 1
     assert kept(tmp_path) == made()
     assert not maker.scratches[0].exists()

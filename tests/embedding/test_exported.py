@@ -88,7 +88,7 @@ def test_only_one_at_a_time_holds_the_lock(tmp_path: Path) -> None:
         thread.start()
         assert entered.wait(10)
         inside.append("first")
-    thread.join(10)
+    thread.join(100)
     assert inside == ["first", "second"]
     assert (tmp_path / "new" / LOCK).exists()
 

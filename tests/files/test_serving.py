@@ -137,7 +137,7 @@ class Desk:
 
     async def taken(self, name: str) -> None:
         """Returns once a file was taken."""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(100):
             while name not in (await self.done.get()).documents:
                 pass
 

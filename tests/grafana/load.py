@@ -213,7 +213,7 @@ def run_life(upstream: Counting, upstream_url: str, folder: Path, port: int = 0)
     """One life of the proxy, over a folder that outlasts it."""
     chosen = settings(upstream_url, folder, port)
     app = proxy_app(chosen)
-    with run_proxy(chosen, app) as url, httpx.Client(base_url=url, timeout=20, trust_env=False) as http:
+    with run_proxy(chosen, app) as url, httpx.Client(base_url=url, timeout=100, trust_env=False) as http:
         services: Services = app.state.services
         eventually(lambda: services.intent.state == "ready", 60)
         yield Scene(url, http, services, upstream, folder / "olvido.db")

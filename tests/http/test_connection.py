@@ -454,7 +454,7 @@ def test_while_it_stops_an_idle_connection_may_ask_once_more_if_it_is_allowed_to
         with contextlib.suppress(ConnectionError):
             wire.send(GET)
         answers = wire.to_the_end()
-    thread.join(10)
+    thread.join(100)
     assert not thread.is_alive()
     assert answers.count(b"200 OK") == (2 if farewell else 1)
     assert answers.count(b"connection: close") == (1 if farewell else 0)

@@ -77,7 +77,7 @@ def opened(stack: ExitStack, **sections: Any) -> Open:
     settings = in_front_of(upstream, **{**sections, "upstream": {"price": PRICE, **sections.get("upstream", {})}})
     url = stack.enter_context(run_proxy(settings))
     headers = {"authorization": f"Bearer {KEY}"}
-    client = stack.enter_context(httpx.Client(base_url=url, timeout=20, trust_env=False, headers=headers))
+    client = stack.enter_context(httpx.Client(base_url=url, timeout=100, trust_env=False, headers=headers))
     return Open(url, client, upstream)
 
 

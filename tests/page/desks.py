@@ -102,7 +102,7 @@ def served(stack: ExitStack, **sections: Any) -> Desks:
     app = proxy_app(given)
     url = stack.enter_context(run_proxy(given, inside := Inside(app)))
     headers = {"authorization": f"Bearer {KEY}"}
-    http = stack.enter_context(httpx.Client(base_url=url, timeout=20, trust_env=False, headers=headers))
+    http = stack.enter_context(httpx.Client(base_url=url, timeout=100, trust_env=False, headers=headers))
     return Desks(Open(url, http, upstream), app.state.services, inside)
 
 

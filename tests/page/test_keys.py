@@ -29,7 +29,7 @@ def team() -> Iterator[Open]:
             f"{proxy.url}/v1/chat/completions", json=asked, headers={"authorization": f"Bearer {ANA}"}, timeout=120
         )
         assert answer.status_code == 200
-        until = time() + 10
+        until = time() + 100
         bearing = {"authorization": f"Bearer {TOKEN}"}
         while time() < until:
             told = httpx.get(f"{proxy.url}/admin/api/keys", headers=bearing).json()["keys"]

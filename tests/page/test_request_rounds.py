@@ -49,7 +49,7 @@ def test_what_a_model_has_really_done_with_its_tools_is_there_to_be_seen(tab: Ta
         upstream.will(*map(Step, numbered([Spoken("", (edit,)), Spoken("Found it."), Spoken("Fixed.")])))
         url = stack.enter_context(run_proxy(settings(upstream.url, tools={"enabled": True, "offer": "first"})))
         headers = {"authorization": f"Bearer {KEY}", "x-olvido-session": "hunt"}
-        http = stack.enter_context(httpx.Client(base_url=url, timeout=20, trust_env=False, headers=headers))
+        http = stack.enter_context(httpx.Client(base_url=url, timeout=100, trust_env=False, headers=headers))
         asked, history = [], [user("Where is the bug?")]
         for content in ("Found it.", "Fixed."):
             answer = http.post("/v1/chat/completions", json={"model": "m", "messages": history}).raise_for_status()

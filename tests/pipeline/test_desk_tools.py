@@ -213,6 +213,14 @@ async def test_a_fact_is_remembered_once_and_forgotten_as_a_person_would(house: 
     assert [fact.is_deleted for fact in await house.services.storage.facts.all(SCOPE)] == [True]
 
 
+@pytest.mark.parametrize("name", ["functions.remember", "default_api.remember", "Remember", "remember:3"])
+async def test_a_tool_is_known_however_the_models_template_spells_it(house: House, name: str) -> None:
+    tools = house.tools()
+    assert tools.answers(ToolCall("c", name, "{}"))
+    assert await house.call(tools, name, key="city", value="lives in Rosario") == "Remembered: city."
+    assert await house.facts() == {"city": "lives in Rosario"}
+
+
 async def test_requests_that_remember_the_same_at_once_keep_one_fact(house: House) -> None:
     at_once = [house.tools(house.seat(request_id=f"req_{n}", at=NOW + n)) for n in range(5)]
     told = await asyncio.gather(

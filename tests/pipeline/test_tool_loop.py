@@ -403,6 +403,21 @@ async def test_an_error_of_the_clients_own_request_is_its_answer(running: Upstre
     assert recorder.one.usage == Usage(10, 3)
 
 
+async def test_an_error_beside_calls_of_ours_gives_way_to_the_clients_own_request(running: Upstream) -> None:
+    running.will(Step(OURS, fault="error beside"), Step(ANSWER))
+    async with house(running.url) as services:
+        _, raw = await asked(services, question(streamed=False), runner := Runner())
+    assert told(raw) == {"content": "It is noon."}
+    assert (runner.ran, [each.get("tools") for each in running.asked]) == ([], [[LOOK, *SCHEMAS], [LOOK]])
+
+
+async def test_and_without_them_is_the_clients(running: Upstream) -> None:
+    running.will(Step(ANSWER, fault="error beside"))
+    async with house(running.url) as services:
+        _, raw = await asked(services, question(streamed=False), Runner())
+    assert (completion(raw)["error"]["code"], len(running.asked)) == (502, 1)
+
+
 @STREAMED
 async def test_if_nobody_answers_it_either_the_client_is_told_so(running: Upstream, streamed: bool) -> None:
     running.will(Step(OURS), Step(OURS, fault="reset", events=0))

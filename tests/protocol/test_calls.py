@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from proxy.protocol.calls import arguments_in, called, read_call
+from proxy.protocol.calls import arguments_in, called, meant, read_call
 from proxy.types import ToolCall
 
 Json = Any
@@ -51,3 +51,29 @@ def test_a_call_of_a_function_is_read_however_it_is_written(call: Json, expected
 def test_a_custom_tools_input_is_its_only_argument(call: Json, name: str | None, arguments: str | None) -> None:
     function = called(call)
     assert (function.get("name"), arguments_in(function)) == (name, arguments)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("look", "look"),
+        ("Look", "look"),
+        ("functions.look", "look"),  # gpt-oss
+        ("default_api.look", "look"),  # Gemini
+        ("functions.look:0", "look"),  # Kimi, where a server takes the id for the name
+        ("look:12", "look"),
+        ("default_api:look", "look"),
+        ("tools/my_tools/look", "look"),
+        ("Look_At", "Look_At"),
+        ("look_at", None),
+        ("outlook", None),
+        ("look_", None),
+        ("look.", None),
+        ("", None),
+        ("look up", None),
+        ("." * 10_000, None),
+        ("a" * 100_000 + "!", None),
+    ],
+)
+def test_a_name_means_a_tool_however_the_models_template_spells_it(name: str, expected: str | None) -> None:
+    assert meant(name, {"look", "Look_At"}) == expected

@@ -162,6 +162,31 @@ def test_a_call_passes_as_soon_as_its_name_is_no_beginning_of_ours() -> None:
     assert passed[3:] == events[3:]
 
 
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("remember", True),
+        ("functions.remember", True),
+        ("Remember", True),
+        ("remember:0", True),
+        ("Look", False),  # the client's own
+        ("functions.look", False),
+        ("recall", False),
+        ("forget_everything", False),
+        ("", False),
+    ],
+)
+def test_a_call_may_be_ours_by_whatever_spelling_of_a_name_the_client_has_not(name: str, expected: bool) -> None:
+    assert (
+        Whose(frozenset({"remember", "get_time"}), frozenset({"look", "Look", "get_time"})).may_take(name) is expected
+    )
+
+
+def test_a_name_that_both_have_is_only_meant_by_itself() -> None:
+    whose = Whose(frozenset({"get_time"}), frozenset({"get_time"}))
+    assert [whose.may_take(name) for name in ("get_time", "functions.get_time")] == [True, False]
+
+
 def test_a_call_behind_one_that_may_be_ours_waits_so_that_their_order_stays() -> None:
     (spoken,) = numbered([Spoken("", (UNKNOWN, LOOK))])
     client = play([spoken])

@@ -30,7 +30,7 @@ def _serving(stack: ExitStack, config: ScriptedConfig) -> Upstream:
     app = create_app(config)
     url = stack.enter_context(run_app(app))
     sdk = stack.enter_context(openai.OpenAI(base_url=f"{url}/v1", api_key="sk-test", max_retries=0))
-    http = stack.enter_context(httpx.Client(base_url=url, headers={"authorization": "Bearer sk-test"}, timeout=10))
+    http = stack.enter_context(httpx.Client(base_url=url, headers={"authorization": "Bearer sk-test"}, timeout=100))
     return Upstream(url, app.state.demo, sdk, http)
 
 

@@ -67,7 +67,7 @@ def write(word: str, **of_it: Any) -> Write:
 
 
 async def until(condition: Any) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(100):
         while not condition():  # noqa: ASYNC110 (the state of another task and a thread)
             await asyncio.sleep(0.001)
 

@@ -96,4 +96,4 @@ def _is_text(block: Mapping[str, Json]) -> bool:
 def _is_ours(block: Mapping[str, Json], whose: Whose) -> bool:
     name = str(block.get("name") or "")
     call = ToolCall(str(block.get("id") or ""), name, _encode(block.get("input") or {}).decode())
-    return name in whose.may_be_ours and whose.answers(call)
+    return whose.may_take(name) and whose.answers(call)

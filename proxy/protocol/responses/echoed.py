@@ -11,6 +11,7 @@ from proxy.types import Json
 
 Values = dict[str, msgspec.Raw]
 
+_fields = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 _decode = msgspec.json.Decoder(dict[str, Any]).decode
 _any = msgspec.json.Decoder().decode
 _encode = msgspec.json.Encoder().encode
@@ -36,6 +37,24 @@ class Echo:
             if len(kept) < len(given):
                 changed["tools"] = msgspec.Raw(b"[%b]" % b",".join(kept))
         return changed
+
+    def told(self, response: bytes) -> bytes:
+        """Returns a response that passes as it came, as the client is to see it. Raises ValueError for what is none."""
+        values = _fields(response)
+        changed = self.unsaid(values, ())
+        return _encode({**values, **changed}) if changed else response
+
+    def told_in(self, event: bytes) -> bytes:
+        """Returns the data of an event with the response that it may hold as the client is to see it."""
+        if b'"response"' not in event:
+            return event
+        try:
+            values = _fields(event)
+            given = bytes(values["response"])
+            response = self.told(given)
+        except (ValueError, KeyError, RecursionError):
+            return event  # none that holds a response, or none at all
+        return event if response is given else _encode({**values, "response": msgspec.Raw(response)})
 
 
 NOTHING = Echo()

@@ -44,6 +44,12 @@ class KeptResponse(msgspec.Struct, frozen=True):
         return elements(values.get("output", msgspec.Raw(b"[]")))
 
 
+class _Place(msgspec.Struct, frozen=True):
+    """The response that an item stands in."""
+
+    item_of: str
+
+
 class _Named(msgspec.Struct, frozen=True):
     """An item, of which only its id is looked at."""
 
@@ -74,6 +80,19 @@ def read(data: bytes) -> KeptResponse | None:
         return msgspec.json.decode(data, type=KeptResponse)
     except (ValueError, RecursionError):
         return None
+
+
+def place(response: str) -> bytes:
+    """Returns the bytes to be kept for an item, so that it is found by its id: the response that it stands in."""
+    return _encode(_Place(response))
+
+
+def placed(data: bytes) -> str:
+    """Returns the id of the response that an item stands in, as it was kept; "" if it is nothing of the kind."""
+    try:
+        return msgspec.json.decode(data, type=_Place).item_of
+    except (ValueError, RecursionError):
+        return ""
 
 
 def before(chain: Sequence[KeptResponse]) -> bytes:

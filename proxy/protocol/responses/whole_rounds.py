@@ -44,9 +44,10 @@ class WholeResponseRound:
         self._response = _object(body)
         output = self._response.get("output")
         is_whole = self._response.get("status") in ("completed", "incomplete")
-        self.failed = not (is_whole and isinstance(output, list) and all(isinstance(item, dict) for item in output))
+        has_items = isinstance(output, list) and all(isinstance(item, dict) for item in output)
+        self.failed = not (is_whole and has_items)
         self._items: list[spoken.Item] = []
-        if not self.failed:
+        if has_items:
             self._items = list(zip(output or (), elements(_fields(body)["output"]), strict=True))
         self.completion: Mapping[str, Json] = {} if self.failed else completion_of(self._response)
         calls = [at for at, (item, _) in enumerate(self._items) if item.get("type") in spoken.CALLS]
@@ -91,4 +92,4 @@ class WholeResponseRound:
 
 
 def _is_ours(item: Mapping[str, Json], whose: Whose) -> bool:
-    return spoken.name_of(item) in whose.may_be_ours and whose.answers(spoken.call_of(item))
+    return whose.may_take(spoken.name_of(item)) and whose.answers(spoken.call_of(item))

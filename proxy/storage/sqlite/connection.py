@@ -67,8 +67,10 @@ def _empty() -> sqlite3.Connection:
 
 
 def connect(path: Path, lock_seconds: float) -> sqlite3.Connection:
-    """Returns a connection in autocommit mode, which may be used from another thread. Raises sqlite3.Error."""
-    connection = sqlite3.connect(path, timeout=lock_seconds, isolation_level=None, check_same_thread=False)
+    """Returns a connection in autocommit mode, which may be used from another thread. Raises sqlite3.Error, also for a
+    file that is not there: one that was deleted while it is in use must not be made anew beside it."""
+    name = str(path) if path == MEMORY else f"{path.absolute().as_uri()}?mode=rw"
+    connection = sqlite3.connect(name, timeout=lock_seconds, isolation_level=None, check_same_thread=False, uri=True)
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute("PRAGMA temp_store = MEMORY")  # a batch sorts its rows: not in a file
@@ -121,6 +123,21 @@ def _missing(connection: sqlite3.Connection, migrations: Mapping[str, Sequence[s
 def code_of(error: Exception) -> int:
     """Returns the primary code of an error of SQLite, the low byte of its extended one; 0 for any other error."""
     return getattr(error, "sqlite_errorcode", 0) & 0xFF
+
+
+def file_of(connection: sqlite3.Connection) -> Path | None:
+    """Returns the file of a connection; None if it is in memory."""
+    ((_, _, name), *_) = connection.execute("PRAGMA database_list").fetchall()
+    return Path(name) if name else None
+
+
+def refuse_deleted(path: Path | None) -> None:
+    """Raises sqlite3.OperationalError, one of the file, for a file that is not where it was. SQLite would write on to
+    it without a word, and all of that would be gone with the process."""
+    if path is not None and not path.exists():
+        error = sqlite3.OperationalError(f"{path.name} was deleted or moved away while it is in use")
+        error.sqlite_errorcode = sqlite3.SQLITE_CANTOPEN
+        raise error
 
 
 @contextlib.contextmanager

@@ -13,7 +13,7 @@ from proxy.storage.base import PARTS, Part
 from proxy.storage.erasures import MARKS
 from proxy.storage.pending import Kind, Write, WriterLimits, apply_all
 from proxy.storage.spool import Spool
-from proxy.storage.sqlite.connection import CANNOT_WRITE, code_of
+from proxy.storage.sqlite.connection import CANNOT_WRITE, code_of, file_of, refuse_deleted
 from proxy.storage.versions import COLUMNS, Numbers, Versions, changed
 from proxy.storage.write_queue import WriteQueue
 from proxy.tasks import Tasks
@@ -50,6 +50,7 @@ class Writer(WriteQueue):
     ) -> None:
         super().__init__(tasks, limits, spool)
         self._connection = connection
+        self._file = file_of(connection)
         self._known = known  # of a file that other processes may share
         self._observed = observed  # called in the thread with the seconds that a batch took
         self._version = self._data_version()
@@ -62,6 +63,7 @@ class Writer(WriteQueue):
         """Writes a batch in one BEGIN IMMEDIATE transaction, then empties the log if something is to be erased."""
         started = time.perf_counter()
         try:
+            refuse_deleted(self._file)
             with self._connection:  # commits, or rolls back
                 self._connection.execute("BEGIN IMMEDIATE")
                 version = self._data_version()

@@ -48,3 +48,21 @@ def test_what_is_kept_here_is_told_as_if_the_provider_had_stored_it() -> None:
     told = unsaid(echo_of(chained), {"store": False, "previous_response_id": None})
     assert told == {"store": True, "previous_response_id": "resp_0"}
     assert unsaid(echo_of(replace(origin(store=False), is_unstored=True)), {"store": False}) == {}
+
+
+UNSTORED = echo_of(replace(origin(), chain="resp_0", is_unstored=True))
+RESPONSE = {"store": False, "previous_response_id": None, "output": [{"a": 1.0}]}
+TOLD = {"store": True, "previous_response_id": "resp_0", "output": [{"a": 1.0}]}
+
+
+def test_a_response_that_passes_tells_it_too_whole_and_in_its_events() -> None:
+    raw = msgspec.json.encode(RESPONSE)
+    assert msgspec.json.decode(UNSTORED.told(raw)) == TOLD
+    assert UNSTORED.told(told := msgspec.json.encode(TOLD)) is told
+    event = msgspec.json.encode({"type": "response.completed", "response": RESPONSE})
+    assert msgspec.json.decode(UNSTORED.told_in(event)) == {"type": "response.completed", "response": TOLD}
+
+
+@pytest.mark.parametrize("data", [b'{"delta":"the \\"response\\""}', b'{"response":"none"}', b'"response"', b"[DONE]"])
+def test_an_event_without_a_response_stays_as_it_is(data: bytes) -> None:
+    assert UNSTORED.told_in(data) is data

@@ -88,3 +88,9 @@ def test_an_item_is_found_by_its_id() -> None:
 @pytest.mark.parametrize("data", [b"", b"{}", b"[1]", b'{"choices":[]}'])
 def test_anything_else_is_none(data: bytes) -> None:
     assert keeping.read(data) is None
+
+
+def test_the_place_of_an_item_is_nothing_but_that() -> None:
+    assert keeping.placed(keeping.place("resp_1")) == "resp_1"
+    assert keeping.read(keeping.place("resp_1")) is None
+    assert keeping.placed(b"{}") == keeping.placed(b"no") == ""

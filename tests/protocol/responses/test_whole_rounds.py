@@ -63,3 +63,11 @@ def test_what_is_no_whole_response_has_failed(body: bytes) -> None:
 def test_what_is_no_object_is_refused() -> None:
     with pytest.raises(ValueError, match="object"):
         WholeResponseRound(WholeResponseSplice(), WHOSE, b"[]")
+
+
+def test_a_response_that_has_failed_has_calls_of_ours_all_the_same() -> None:
+    (name, *_) = WHOSE.may_be_ours - WHOSE.client
+    call = {"type": "function_call", "id": "fc_1", "call_id": "c", "name": name, "arguments": "{}"}
+    body = json.dumps({"status": "failed", "output": [call], "error": {"code": "server_error"}}).encode()
+    round_ = WholeResponseRound(WholeResponseSplice(), WHOSE, body)
+    assert (round_.failed, round_.ours) == (True, (0,))

@@ -31,7 +31,7 @@ class Server:
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(100):
         while not condition():  # noqa: ASYNC110 (the state of another task and a thread)
             await asyncio.sleep(0.001)
 
