@@ -54,9 +54,12 @@ class Buried(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Siblings:
-    """A worker among its siblings. `look`: returns its own snapshot."""
+    """A worker among its siblings. `look`: returns its own snapshot. `seconds`: how long another one may take."""
 
-    def __init__(self, folder: Path, name: str, look: Callable[[], Awaitable[Snapshot]]) -> None:
+    def __init__(
+        self, folder: Path, name: str, look: Callable[[], Awaitable[Snapshot]], *, seconds: float = DEADLINE
+    ) -> None:
+        self.seconds = seconds
         self._folder = folder
         self._name = name
         self._look = look
@@ -77,7 +80,7 @@ class Siblings:
             await self._tell()
 
     async def gather(self) -> Gathered:
-        """Returns what all workers tell, this one included. It takes `DEADLINE` at most, and the time of its own."""
+        """Returns what all workers tell, this one included. It takes `seconds` at most, and the time of its own."""
         own = await self._tell()
         others = [path.stem for path in self._folder.glob("*.sock") if path.stem != self._name]
         answers = await asyncio.gather(*map(self._asked, others))
@@ -108,7 +111,7 @@ class Siblings:
     async def _asked(self, name: str) -> Snapshot | Exception:
         """Returns a sibling's snapshot; TimeoutError if it did not answer in time, another error if it has ended."""
         try:
-            async with asyncio.timeout(DEADLINE):
+            async with asyncio.timeout(self.seconds):
                 reader, writer = await asyncio.open_unix_connection(self._folder / f"{name}.sock")
                 try:
                     told = unpacked(await reader.read())

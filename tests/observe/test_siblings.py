@@ -18,7 +18,7 @@ class Worker:
         self.counted = counted
         self.then: Callable[[], object] | None = None  # is called when it has looked
         self.hangs: asyncio.Event | None = None
-        self.siblings = Siblings(folder, name, self._look)
+        self.siblings = Siblings(folder, name, self._look, seconds=100)
 
     async def _look(self) -> Snapshot:
         if self.hangs is not None:
@@ -95,9 +95,10 @@ async def test_of_one_that_is_killed_what_it_told_last_stays(opened: Open, tmp_p
 
 async def test_of_one_that_hangs_what_it_told_last_counts_and_it_is_counted(opened: Open, tmp_path: Path) -> None:
     one, two = await opened(1, 2)
-    two.hangs = asyncio.Event()
+    two.hangs, one.siblings.seconds = asyncio.Event(), 0.05
     assert sums(await one.siblings.gather()) == (3, 1, 1)
     two.hangs.set()
+    one.siblings.seconds = 100
     assert sums(await one.siblings.gather()) == (3, 2, 0)
 
 

@@ -131,10 +131,10 @@ def file_of(connection: sqlite3.Connection) -> Path | None:
     return Path(name) if name else None
 
 
-def refuse_deleted(path: Path | None) -> None:
+def refuse_deleted(path: Path) -> None:
     """Raises sqlite3.OperationalError, one of the file, for a file that is not where it was. SQLite would write on to
     it without a word, and all of that would be gone with the process."""
-    if path is not None and not path.exists():
+    if not path.exists():
         error = sqlite3.OperationalError(f"{path.name} was deleted or moved away while it is in use")
         error.sqlite_errorcode = sqlite3.SQLITE_CANTOPEN
         raise error

@@ -63,7 +63,8 @@ class Writer(WriteQueue):
         """Writes a batch in one BEGIN IMMEDIATE transaction, then empties the log if something is to be erased."""
         started = time.perf_counter()
         try:
-            refuse_deleted(self._file)
+            if self._file is not None:
+                refuse_deleted(self._file)
             with self._connection:  # commits, or rolls back
                 self._connection.execute("BEGIN IMMEDIATE")
                 version = self._data_version()
