@@ -133,6 +133,8 @@ def _unchanged(row: LedgerRow) -> tuple[Cause, int]:
     would = next((each.partition("=")[2] for each in reasons if each.startswith("would_send=")), "")
     if reasons[0] == "meter" and would.isdecimal():
         return "metered", row.tokens_original - int(would)
+    if "cheaper" in reasons:
+        return "untouched", 0
     if row.plan in ("fail-open", "over-budget"):
         return row.plan, 0
     return "untouched", 0

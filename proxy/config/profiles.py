@@ -128,7 +128,10 @@ class Profile:
     ]
     budget: Annotated[
         Annotated[int, Field(ge=1, le=MOST_TOKENS)] | Literal["economic"],
-        _about("Tokens of the whole prompt, a hard limit. `economic`: only the price of folding decides."),
+        _about(
+            "Tokens of the whole prompt; a prompt is above it only where keeping it would cost more than pass-through "
+            "(`fold: strict` keeps it at any price). `economic`: only the price of folding decides."
+        ),
     ]
     context_share: Annotated[float, _about("Share of the model's context that a prompt never exceeds.", gt=0, le=1)]
     pressure: Annotated[float, _about("Share of the limit above which a prompt is folded without waiting.", gt=0, le=1)]

@@ -19,6 +19,7 @@
     volatile.py     those of them that are sent, since the window does not hold them
     staying.py      those that were sent with earlier questions: they stay in front of these
     fitting.py      what gives way under a limit
+    alternatives.py when the budget itself does: where keeping it would cost more than pass-through
     finishing.py    the draft as a plan: its messages, their fates, its costs and breakpoints, the next request's state
     pointed.py      the item of an earlier list that this question points at
     layout.py       the order of all parts, so that the prefix cache holds; the body; the fate of each message

@@ -4,6 +4,8 @@ conversation so far."""
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
+from itertools import pairwise
 
 from proxy.context import shortening, staying
 from proxy.context.draft import FRAMING, Draft, Memory, PlanContext
@@ -140,7 +142,11 @@ class TokenBudget:
 
     def told_in(self, draft: Draft) -> int:
         """Returns the tokens of facts that were told with earlier questions."""
-        return sum([each.tokens for each in self.told_from(self.start(draft))]) if self.told else 0
+        return sum([each.tokens for each in self.told_from(self.start(draft)) if not each.quoted]) if self.told else 0
+
+    def quoted_in(self, draft: Draft) -> int:
+        """Returns the tokens of excerpts that were told with earlier questions."""
+        return sum([each.tokens for each in self.told_from(self.start(draft)) if each.quoted]) if self.told else 0
 
     def is_too_large(self, draft: Draft) -> bool:
         """True if the draft exceeds the limit."""
@@ -202,7 +208,11 @@ class TokenBudget:
 
     def repeated(self) -> int:
         """Returns the tokens at the beginning that this prompt shares with the previous one if nothing is folded."""
-        if self.state is None or not self.state.is_written:
+        if self.state is None:
+            return self.passed_before()
+        if not self.state.is_written:
+            return 0
+        if self.context.now - (self.state.managed_at or self.state.at) >= self.context.ttl:
             return 0
         return self.state.sent if self.is_same_turn else self.state.stable
 
@@ -214,6 +224,8 @@ class TokenBudget:
     def repeated_by(self, draft: Draft) -> int:
         """Returns the tokens at the beginning that this draft shares with the previous prompt."""
         if self.state is None:
+            return self._first_repeated(draft)
+        if self.context.rates.breakpoints and not self._goes_on_from(draft):
             return 0
         omitted, block = (self.state.omitted, self.state.volatile) if self.is_same_turn else (0, draft.volatile)
         if draft.omitted != omitted:
@@ -222,6 +234,21 @@ class TokenBudget:
         if draft.volatile.text != block.text:
             same = min(same, self.in_front_of(draft, self.progress.newest))
         return round(min(self.repeated(), same))
+
+    def _first_repeated(self, draft: Draft) -> int:
+        """Returns the tokens at the beginning that the first draft of a conversation shares with the requests before,
+        which were sent as they came."""
+        passed = self.passed_before()
+        if draft.fold or draft.omitted or self.changes != NO_CHANGES:
+            return min(passed, self.fixed_prefix(None))
+        first = min(self.markers, default=self.progress.newest if draft.volatile.text else None)
+        ahead = math.inf if first is None else self.in_front_of(draft, first)
+        return 0 if self.context.rates.breakpoints and ahead < passed else round(min(passed, ahead))
+
+    def _goes_on_from(self, draft: Draft) -> bool:
+        """Tells whether a draft has all that the previous prompt had behind its instructions: a provider that finds a
+        prompt only where an earlier one ended has none that ended in front of a change."""
+        return math.isinf(self._as_before(draft))
 
     def ended(self, draft: Draft) -> int:
         """Returns the most tokens that the next turn's prompt can share with an earlier request at a cache breakpoint.
@@ -269,11 +296,33 @@ class TokenBudget:
         instructions = (*self.between(0, self.progress.preamble), *(fold.instructions if fold else ()))
         return self.case.overhead + sum(map(self.case.tokens, instructions))
 
+    def passed(self) -> int:
+        """Returns the tokens at the beginning of the client's own prompt that the cache holds from when they were last
+        sent as they came."""
+        state = self.state
+        if state is None:
+            return self.passed_before()
+        is_held = state.passed and self.context.now - state.passed_at < self.context.ttl
+        return min(state.passed if is_held else self.fixed_prefix(None), self.original)
+
     def passed_before(self) -> int:
         """Returns the tokens that a prefix cache would hold if all requests had been passed through unchanged."""
         if self.state is not None:
             return self.state.original
-        return min(self.progress.before, self.original) if self.case.was_seen else 0
+        return sum(self._asked_before[-1:])
+
+    @cached_property
+    def _asked_before(self) -> list[int]:
+        """Returns the tokens of the earlier requests of a conversation without a state, which were short and so sent as
+        they came: one for each of its answers."""
+        if not self.case.was_seen:
+            return []
+        tokens, found, said = self.case.overhead, list[int](), self.case.messages
+        for index, each in enumerate(said):
+            if each.role == "assistant" and index and said[index - 1].role != "assistant":
+                found.append(tokens)
+            tokens += self.case.tokens(index)
+        return found
 
     def costs(self) -> CostSoFar:
         """Returns the costs of the conversation so far, this request included in the baseline."""
@@ -281,13 +330,12 @@ class TokenBudget:
         if state is not None:
             baseline = state.baseline + alone.least(self.original, state.original)
             return CostSoFar(baseline, state.spent)
-        if not self.case.was_seen:
-            return CostSoFar(alone.cost(self.original, 0), 0.0)
-        # Short so far, and so sent unchanged: assume one request per turn, growing evenly.
-        before = self.passed_before()
-        held = min(before, alone.most)
-        past = held * alone.write + (alone.cached * held + before - held) * (self.progress.turns - 1) / 2
-        return CostSoFar(past + alone.least(self.original, before), past)
+        return CostSoFar(self._past + alone.least(self.original, self.passed_before()), self._past)
+
+    @cached_property
+    def _past(self) -> float:
+        """The cost of the earlier requests of a conversation without a state."""
+        return sum([self.context.alone.least(now, before) for before, now in pairwise([0, *self._asked_before])])
 
     def start(self, draft: Draft) -> int:
         """Returns the index of the first message that is sent after the preamble."""

@@ -61,6 +61,7 @@ class Asked:
     before: Sequence[Vector] = ()  # of those before it, the last one first
     desk: DeskInput | None = None  # the request's messages are its view then
     factor: float = 1.0  # the upstream's tokens per token of our count
+    most: int | None = None  # tokens of the prompt that the model's context has room for
 
     @property
     def is_short(self) -> bool:
@@ -108,7 +109,7 @@ class Decider:
             may_set=upstream.breakpoints == "ours",
             is_split=asked.state is not None and asked.state.is_split,
         )
-        context = self._context(asked, case, found, is_here=is_here)
+        context = self._context(asked, case, found, ttl=known.ttl, is_here=is_here)
         if not asked.shelf.lock.acquire(blocking=not is_here):
             raise TooMuch
         try:
@@ -141,7 +142,7 @@ class Decider:
             added=0 if desk is None else sum(desk.view.ours),
         )
 
-    def _context(self, asked: Asked, case: Case, found: Caching, *, is_here: bool) -> PlanContext:
+    def _context(self, asked: Asked, case: Case, found: Caching, *, ttl: float, is_here: bool) -> PlanContext:
         desk = asked.desk
         return PlanContext(
             now=asked.incoming.received_at,
@@ -157,6 +158,9 @@ class Decider:
             desk=desk,
             desk_limit=None if desk is None or desk.limit is None else desk.limit / max(1.0, asked.factor),
             in_place=is_here,
+            may_exceed=case.profile.fold == "economic" and asked.limit != asked.most,
+            most=asked.most,
+            ttl=ttl,
         )
 
     def _capped(self, case: Case, index: int, *, in_place: bool) -> Message:

@@ -1,5 +1,6 @@
 """A prompt in the making: what it is planned under, what of memory may go into it, and the parts that it will have."""
 
+import math
 from collections.abc import Callable
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
@@ -44,6 +45,7 @@ class Memory:
     wanted: int = 0  # tokens of excerpts that the question calls for
     is_faint: bool = False  # the question hardly needs the past: a share of this request's savings is its price
     is_asked_for: bool = False  # the question asks for the past: worth more than its price
+    reaches_back: bool = False  # by its words, whatever the prompt holds
     pointed: Pointed | None = None  # goes with the question at any price
     desk: str = ""  # for the head: what the model keeps itself
     # (tokens, index of the first message that the prompt holds) → excerpts from before it and from other conversations
@@ -70,6 +72,9 @@ class PlanContext:
     has_tools: bool = False  # they are in this request
     offers: str = ""  # why they are offered from this request on; "": no change
     in_place: bool = False  # on the event loop: what takes more than a moment raises TooMuch
+    may_exceed: bool = False  # the limit is a budget, which gives way where keeping it costs more than pass-through
+    most: int | None = None  # tokens of the prompt that the model's context has room for
+    ttl: float = math.inf  # seconds without use that the prefix cache keeps a prompt
 
     @property
     def rates(self) -> Rates:

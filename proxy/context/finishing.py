@@ -5,6 +5,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 
+from proxy.context import alternatives
 from proxy.context.budget import Step, TokenBudget
 from proxy.context.caching import pays
 from proxy.context.draft import Draft, Memory
@@ -37,21 +38,84 @@ class DraftFinisher(Step):
     def __init__(self, budget: TokenBudget, memory: Memory, marks: MarkPlanner) -> None:
         super().__init__(budget, memory)
         self.marks = marks
+        self.reach = alternatives.reach(self.state, memory, goes_on=budget.is_same_turn)
 
-    def planned(self, draft: Draft, offers: str) -> Plan:
-        """Returns the plan of a draft. `offers`: as of its desk."""
-        is_changed = bool(draft.fold or draft.volatile.text or draft.omitted or self.budget.markers or self._has_desk())
-        is_changed = is_changed or self.budget.told_in(draft) > 0
-        is_changed = is_changed or self._is_marked_ahead(draft)
-        sent = self.budget.tokens(draft) if is_changed else self.budget.original
-        is_too_large = self.context.limit is not None and sent > self.context.limit
-        kind: PlanKind = "over-budget" if is_too_large else "managed" if is_changed else "untouched"
+    def bill(self, draft: Draft) -> tuple[int, int, float]:
+        """Returns the tokens of a draft's prompt, how many at its beginning the previous one began with, and its
+        cost."""
         repeated, passed = self.budget.repeated_by(draft), self.budget.passed_before()
+        if self._is_changed(draft):
+            sent = self.budget.tokens(draft)
+            return sent, repeated, self._cost(draft, sent, repeated)
+        if self.state is None:
+            repeated = passed  # short so far, and so sent as it came
+        # An unchanged prompt costs the same as pass-through, wherever blocks begin.
+        return (
+            self.budget.original,
+            repeated,
+            self._as_it_came(self.budget.original, repeated, passes=repeated >= passed),
+        )
+
+    def _is_changed(self, draft: Draft) -> bool:
+        is_changed = bool(draft.fold or draft.volatile.text or draft.omitted or self.budget.markers or self._has_desk())
+        is_changed = is_changed or bool(self.budget.told_from(self.budget.start(draft)))
+        return is_changed or self._is_marked_ahead(draft)
+
+    def as_it_came(self, limit: int | None) -> Plan:
+        """Returns the plan to send the client's own prompt, though turns have left the managed one: what is known of
+        that stays as the request before has left it. `limit`: of tokens, which it may exceed."""
+        state, progress, original = self.state, self.progress, self.budget.original
+        assert state is not None
+        draft = Draft(None, progress.open)
+        held, costs, repeated = self.budget.passed(), self.budget.costs(), self.budget.repeated()
+        bare = DraftFinisher(
+            TokenBudget(replace(self.case, state=None), progress, self.context), self.memory, self.marks
+        )
+        fates = bare._fates(draft)
+        passed = self.budget.passed_before()
+        return Plan(
+            kind="over-budget" if limit is not None and original > limit else "untouched",
+            tokens=PromptTokens(
+                original=original,
+                sent=original,
+                counted=original,
+                repeated=self.context.alone.held(original, passed),
+                expected=held,
+                is_unwritten=self.context.alone.most < sys.maxsize,
+            ),
+            reason=alternatives.CHEAPER,
+            fates=fates,
+            state=replace(
+                self._state(draft, original, 0.0),
+                sent=repeated,
+                stable=repeated,
+                spent=costs.spent + self.passing(),
+                fold=state.fold,
+                folded_results=state.folded_results,
+                told=tuple(self.budget.told_from(state.fold.start if state.fold else 0)),
+                base=state.base,
+                kept=state.kept,
+                kept_cost=state.kept_cost,
+                managed_at=state.managed_at or state.at,
+                passed=original,
+                passed_at=self.context.now,
+            ),
+            trail=self._trail(draft, fates),
+        )
+
+    def passing(self) -> float:
+        """Returns the cost of the client's own prompt, by what the cache holds of it."""
+        return self._as_it_came(self.budget.original, self.budget.passed(), passes=False)
+
+    def planned(self, draft: Draft, offers: str, limit: int | None) -> Plan:
+        """Returns the plan of a draft. `offers`: as of its desk; `limit`: of its tokens, which it may exceed."""
+        is_changed = self._is_changed(draft)
+        sent, repeated, spent = self.bill(draft)
+        is_too_large = limit is not None and sent > limit
+        kind: PlanKind = "over-budget" if is_too_large else "managed" if is_changed else "untouched"
+        passed = self.budget.passed_before()
         fates = self._fates(draft)
         messages = self._messages(draft, fates) if is_changed else None
-        # An unchanged prompt costs the same as pass-through, wherever blocks begin.
-        passes = not is_changed and repeated >= passed
-        spent = self._cost(draft, sent, repeated) if is_changed else self._as_it_came(sent, repeated, passes=passes)
         repeats = None if messages is None else self._repeats(draft, fates, messages, spent)
         if is_changed and self.context.rates.marked and repeats is None:
             spent = self._as_it_came(sent, 0, passes=False)
@@ -144,7 +208,7 @@ class DraftFinisher(Step):
             pruned=sum([saved[index] for index in edited]),
             summaries=max(0, draft.head - stated - draft.desk_tokens),
             facts=stated + draft.volatile.facts + self.budget.told_in(draft),
-            recall=draft.volatile.tokens - draft.volatile.facts,
+            recall=draft.volatile.tokens - draft.volatile.facts + self.budget.quoted_in(draft),
             desk=draft.desk_tokens + self.case.added - gone,
         )
 
@@ -184,6 +248,8 @@ class DraftFinisher(Step):
     def _state(self, draft: Draft, sent: int, spent: float) -> PathState:
         progress, costs = self.progress, self.budget.costs()
         spent += self.context.rates.rethinking * self._lost(draft)
+        before = self.state
+        is_changed = self._is_changed(draft)
         return PathState(
             turns=progress.turns,
             at=self.context.now,
@@ -209,7 +275,22 @@ class DraftFinisher(Step):
             applied=(*(self.state.applied if self.state else ()), *self.marks.applied),
             has_tools=self.context.has_tools,
             told=tuple(self.budget.told_from(draft.fold.start if draft.fold else 0)),
+            base=self.base(draft),
+            passed=(before.passed if before else 0) if is_changed else self.budget.original,
+            passed_at=(before.passed_at if before else 0.0) if is_changed else self.context.now,
+            reach=self.reach,
+            kept=(before.kept if before else 0) + int(not alternatives.is_whole(self.budget, draft)),
+            kept_cost=(before.kept_cost if before else 0.0)
+            + (0.0 if alternatives.is_whole(self.budget, draft) else spent),
         )
+
+    def base(self, draft: Draft) -> int:
+        """Returns the tokens of the prompt right after its beginning was last rewritten; 0 if it never was."""
+        before = self.state
+        is_as_before = before is not None and draft.fold == before.fold
+        if is_as_before and not self.budget.markers.keys() - set(before.folded_results if before else ()):
+            return before.base if before else 0
+        return self.budget.tokens(draft.without_block())
 
     def _lost(self, draft: Draft) -> int:
         """Returns the tokens of reasoning that are lost because the fold before them changed."""

@@ -54,7 +54,7 @@ class FoldPlanner(Step):
             if any(each != decided.leave for each in leave):
                 raise VectorsNeeded("topic")
         draft = replace(draft, weighed=decided)
-        return self._fold(draft, decided.leave) if decided.leave else draft
+        return self.fold(draft, decided.leave) if decided.leave else draft
 
     def current_fold(self) -> Fold | None:
         """Returns the previous request's fold, with a new head if a fact or message in it has been forgotten since."""
@@ -72,7 +72,7 @@ class FoldPlanner(Step):
             return self.headed(replace(fold, summaries=()))
         return fold
 
-    def _fold(self, draft: Draft, leave: int) -> Draft:
+    def fold(self, draft: Draft, leave: int) -> Draft:
         """Returns the draft with its `leave` oldest complete turns turned into summaries."""
         leaving, kept = draft.kept[:leave], draft.kept[leave:]
         first = self.progress.turns - len(draft.kept)

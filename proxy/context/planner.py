@@ -20,7 +20,7 @@ from proxy.context import desk_plans
 from proxy.context.deciding import Asked, Decider
 from proxy.context.draft import TooMuch
 from proxy.context.rollout import weaker
-from proxy.context.sizes import is_left_alone, judged, limit_of, priced
+from proxy.context.sizes import is_left_alone, judged, limit_of, most_of, priced
 from proxy.conversation.blocks import without_ours
 from proxy.conversation.progress import PURPOSES, Purpose, VectorsNeeded
 from proxy.desk.planned import DeskInput
@@ -96,7 +96,7 @@ class Planner:
         profile = self.config.profiles[name]
         # The upstream's tokens per token of our exact count.
         factor = self.calibrations.exact.factor(upstream.name, request.model) or 1.0
-        limit = limit_of(profile, upstream, factor)
+        limit, most = limit_of(profile, upstream, factor), most_of(profile, upstream, factor)
         if len(request.raw) > MOST_COUNTED:
             return counted if is_metered else judged(counted, counted.tokens.sent / max(1.0, factor), limit)
         with self._loading(identity):
@@ -116,6 +116,7 @@ class Planner:
         state, known = found or (None, 0)
         shows_none = self.calibrations.caches.shows_none(upstream.name, request.model)
         asked = Asked(incoming, request, identity, upstream, name, limit, shelf, state, known, lacks, shows_none)
+        asked = replace(asked, most=most)
         made = await self._made(asked if desk is None else replace(asked, desk=desk, factor=factor))
         if made is None:
             tokens = await self.counter.request(request, identity.chain, self.executor)

@@ -50,7 +50,7 @@ def recollect(context: PlanContext, case: Case, so_far: Progress, shelf: Shelf) 
     # A fact that the question itself states is still missing as an answer.
     before = _last_said(case, so_far, upto=so_far.newest)
     told = tuple(holding.marked(fact) for fact in choosing.unsaid(answers, before))
-    memory = replace(memory, relevant=told or relevant)
+    memory = replace(memory, relevant=told or relevant, reaches_back=cues(asked).before)
     if (listed := by_item(memory, asked, context, case, so_far, shelf)) is not None:
         return listed
     return _with_past(memory, asked, answers, context, case, so_far, shelf)

@@ -27,6 +27,13 @@ def limit_of(profile: Profile, upstream: Upstream, factor: float) -> int | None:
     return int(min(limits) / max(1.0, factor)) if limits else None
 
 
+def most_of(profile: Profile, upstream: Upstream, factor: float) -> int | None:
+    """Returns the most tokens of our count that the model's context has room for; None if that is not known."""
+    if upstream.context_tokens is None:
+        return None
+    return int(upstream.context_tokens * profile.context_share / max(1.0, factor))
+
+
 def judged(as_it_came: Plan, tokens: float, limit: int | None) -> Plan:
     """Returns the plan, marked as over budget if these tokens (of our count) exceed the limit."""
     return replace(as_it_came, kind="over-budget") if limit is not None and tokens > limit else as_it_came

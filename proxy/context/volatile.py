@@ -1,6 +1,6 @@
 """The volatile block: facts and excerpts of old turns that a question needs and the window does not hold, in the newest
-user message. It is billed in full each time, so it goes with this question only, and within the savings so far, unless
-the question asks for the past."""
+user message. It is billed in full each time, so it goes with this question only (but see staying.py), and within the
+savings so far, unless the question asks for the past."""
 
 import math
 from collections.abc import Sequence
@@ -53,7 +53,17 @@ class VolatilePlanner(Step):
             if len(sent) <= LEAST_TURNS and sum(map(self.budget.size, sent)) <= LEAST_SHARE * limit:
                 break
             draft = replace(draft, omitted=draft.omitted + 1)
+        if draft.omitted and self.context.rates.breakpoints:
+            return self._folded_instead(draft)
         return draft
+
+    def _folded_instead(self, draft: Draft) -> Draft:
+        """Returns the draft with the omitted turns, and what exceeds the window, folded for good: the cache finds
+        nothing of a prompt whose beginning has changed, and of the next one nothing again if they came back."""
+        sizes, leave = self.budget.window(draft.kept), draft.omitted
+        while leave < len(sizes) - 1 and sum(sizes[leave:]) > self.case.profile.window.tokens:
+            leave += 1
+        return self.folds.fold(replace(draft, omitted=0, stated=None), leave)
 
     def _stated_only(self, draft: Draft) -> Draft:
         """Returns the draft with a head of facts alone: the same bytes as long as a turn goes on, whatever is
@@ -91,12 +101,14 @@ class VolatilePlanner(Step):
         text = volatile_block(render(relevant), excerpts, now=self.context.now, session=self.context.session)
         tokens = self.context.count(text) + FRAMING if text else 0
         stated = self.budget.stated(relevant)
-        alone = () if excerpts else tuple(fact.id for fact in relevant)
         own = [each.tokens for each in excerpts if each.session == self.context.session]
         others = tokens - stated - sum(own) if len(own) < len(excerpts) else 0
+        # Where nothing but whole prompts is found, what goes with its question takes the cache of all behind it along.
+        keeps = bool(excerpts) and self.context.rates.breakpoints and len(own) == len(excerpts)
+        ids = tuple(fact.id for fact in relevant) if keeps or not excerpts else ()
         return replace(
             bare,
-            volatile=VolatileBlock(text, tokens, stated, max(0, others), self._quoted(excerpts), alone),
+            volatile=VolatileBlock(text, tokens, stated, max(0, others), self._quoted(excerpts), ids, keeps),
             recalled=excerpts,
         )
 
@@ -136,7 +148,9 @@ class VolatilePlanner(Step):
 
     def _recalled(self, tokens: int, start: int) -> tuple[Excerpt, ...]:
         if self.memory.pointed is None:
-            return self.memory.recall(tokens, start) if tokens >= LEAST_RECALL else ()
+            found = self.memory.recall(tokens, start) if tokens >= LEAST_RECALL else ()
+            told = [each.text for each in self.budget.told_from(start) if each.quoted]
+            return tuple(each for each in found if not any(each.text in text for text in told)) if told else found
         item = self._pointed(start)
         return (item.excerpt,) if item is not None and item.excerpt.tokens <= tokens else ()
 

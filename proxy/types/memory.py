@@ -199,22 +199,24 @@ class VolatileBlock:
     facts: int = 0  # tokens of it that are facts
     others: int = 0  # tokens of it that are excerpts from other conversations
     quoted: tuple[int, ...] = ()  # indices of the messages of this conversation that it quotes
-    fact_ids: tuple[str, ...] = ()  # of its facts, where it has nothing else
+    fact_ids: tuple[str, ...] = ()  # of its facts, where it stays
+    keeps_excerpts: bool = False  # it stays, though it has excerpts
 
     @property
     def stays(self) -> bool:
-        """True if later requests leave it where it is: it has facts alone."""
-        return bool(self.fact_ids)
+        """True if later requests leave it where it is."""
+        return bool(self.fact_ids) or self.keeps_excerpts
 
 
 @dataclass(frozen=True, slots=True)
 class ToldFacts:
-    """Facts that were told with an earlier question, and stay in front of its message."""
+    """Facts and excerpts that were told with an earlier question, and stay in front of its message."""
 
     index: int  # of that message
     text: str
     tokens: int
     fact_ids: tuple[str, ...]
+    quoted: tuple[int, ...] = ()  # indices of the messages that its excerpts are from
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,3 +250,10 @@ class PathState:
     is_written: bool = True  # to the prefix cache: one that holds only what is marked may hold nothing of it
     is_split: bool = True  # its instructions are found by themselves, if the rest of it has changed
     told: tuple[ToldFacts, ...] = ()  # in messages before the newest user message, oldest first
+    base: int = 0  # tokens of the prompt right after its beginning was last rewritten; 0: it never was
+    managed_at: float = 0.0  # of the last request that was sent otherwise than it came, where it is not this one
+    passed: int = 0  # tokens of the last prompt that was sent as it came
+    passed_at: float = 0.0  # of that request
+    reach: float = 0.0  # share of questions that reach back, the last ones weighing most
+    kept: int = 0  # requests so far from whose prompt something had left
+    kept_cost: float = 0.0  # of these, in uncached prompt tokens

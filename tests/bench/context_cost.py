@@ -2,11 +2,21 @@
 had turn by turn, and each prompt is priced with a prefix cache that forgets nothing (r: what a token in it costs)."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
+from proxy.types import Message
 from tests.bench.context_data import Conversation
-from tests.bench.context_replay import Bench, Provider, Received, bench, original, repeated
+from tests.bench.context_replay import (
+    Bench,
+    Provider,
+    Received,
+    bench,
+    common,
+    original,
+    plain_tokens,
+    tokens_of,
+)
 
 SLIDING_TURNS = 6
 COLD = 1.0
@@ -69,18 +79,50 @@ class Course:
         return above / sum((at - middle) ** 2 for at in range(len(late)))
 
 
+class Beginnings:
+    """All prompts so far, message by message: a cache of blocks finds whatever any of them began with."""
+
+    def __init__(self) -> None:
+        self._after: dict[bytes, _Message] = {}  # by tools
+
+    def admit(self, prompt: Received) -> int:
+        """Adds a prompt; returns how many tokens of its beginning were there: whole messages, and of the first that is
+        new what it has in common with another in its place."""
+        is_new = prompt.tools not in self._after
+        at = self._after.setdefault(prompt.tools, _Message())
+        found = 0 if is_new else plain_tokens(prompt.tools)
+        for said in prompt.messages:
+            there = at.after.get(said.raw)
+            if there is None:
+                if not is_new:
+                    found += max((common(said, each.said) for each in at.after.values() if each.said), default=0)
+                is_new = True
+                there = at.after[said.raw] = _Message(said)
+            elif not is_new:
+                found += tokens_of(said.raw)
+            at = there
+        return found
+
+
+@dataclass(slots=True)
+class _Message:
+    said: Message | None = None
+    after: dict[bytes, "_Message"] = field(default_factory=dict)
+
+
 class Till:
     """What prompts cost that are sent one after another, with a prefix cache of this provider that forgets nothing."""
 
     def __init__(self, of: Provider) -> None:
         self._of = of
-        self._before: Received | None = None
+        self._begun = Beginnings()
         self._ends: set[tuple[bytes, ...]] = set()
+        self.found = 0  # tokens of the last prompt that the cache held
 
     def priced(self, prompt: Received) -> tuple[int, float]:
         """Tokens, and their price in uncached ones."""
         tokens, held = prompt.tokens, self._held(prompt)
-        self._before = prompt
+        self.found = held if tokens >= self._of.minimum else 0
         if tokens < self._of.minimum:
             return tokens, float(tokens)
         self._ends.add(tuple(said.raw for said in prompt.messages))
@@ -90,7 +132,8 @@ class Till:
         if self._of.ratio == COLD:
             return 0
         if not self._of.breakpoints:
-            return repeated(self._before, prompt)
+            found = self._begun.admit(prompt)
+            return found - found % self._of.block
         raw = tuple(said.raw for said in prompt.messages)
         end = next((end for end in range(len(raw), 0, -1) if raw[:end] in self._ends), 0)
         return Received(prompt.messages[:end], prompt.tools).tokens if end else 0

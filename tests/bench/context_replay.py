@@ -40,7 +40,7 @@ class Received:
 
     @property
     def tokens(self) -> int:
-        return sum(_tokens(said.raw) for said in self.messages) + _plain_tokens(self.tools)
+        return sum(tokens_of(said.raw) for said in self.messages) + plain_tokens(self.tools)
 
     @property
     def text(self) -> str:
@@ -48,12 +48,12 @@ class Received:
 
 
 @lru_cache(200_000)
-def _tokens(raw: bytes) -> int:
+def tokens_of(raw: bytes) -> int:
     return counter().message(msgspec_message(raw))
 
 
 @lru_cache(1_000)
-def _plain_tokens(raw: bytes) -> int:
+def plain_tokens(raw: bytes) -> int:
     return counter().text(raw.decode()) if raw else 0
 
 
@@ -73,15 +73,15 @@ def repeated(before: Received | None, now: Received) -> int:
     both have in common, as a prefix cache would find them."""
     if before is None or before.tools != now.tools:
         return 0
-    tokens = _plain_tokens(now.tools)
+    tokens = plain_tokens(now.tools)
     for ours, theirs in zip(now.messages, before.messages, strict=False):
         if ours.raw != theirs.raw:
-            return tokens + _common(ours, theirs)
-        tokens += _tokens(ours.raw)
+            return tokens + common(ours, theirs)
+        tokens += tokens_of(ours.raw)
     return tokens
 
 
-def _common(ours: Message, theirs: Message) -> int:
+def common(ours: Message, theirs: Message) -> int:
     if ours.role != theirs.role:
         return 0
     one, other = ours.text, theirs.text
@@ -112,11 +112,16 @@ class Upstream:
             "completion_tokens": 10,
             "total_tokens": got.tokens + 10,
         }
-        if self.tells != "nothing":
-            found = repeated(self.last.get(key), got) if self.tells == "hits" else 0
+        if (found := self.found(key, got)) is not None:
             answer["usage"]["prompt_tokens_details"] = {"cached_tokens": found}
-        self.last[key] = got
         return Response(msgspec.json.encode(answer), media_type="application/json")
+
+    def found(self, key: str, got: Received) -> int | None:
+        """Tokens of a prompt that it says its prefix cache held; None: it says nothing."""
+        before, self.last[key] = self.last.get(key), got
+        if self.tells == "nothing":
+            return None
+        return repeated(before, got) if self.tells == "hits" else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +183,7 @@ class Provider:
     write: float = 1.0  # what one costs that is written to it
     minimum: int = 0  # tokens: shorter prompts are not cached
     breakpoints: bool = False  # a prompt is found only where an earlier one ended
+    block: int = 1  # tokens: the beginning of a prompt is found in multiples of this
     model: str = MODEL
     profile: str = "lean"  # of plain chats
 
@@ -191,9 +197,14 @@ def provider(ratio: float) -> Provider:
 
 @contextmanager
 def bench(
-    of: Provider | None = None, *, upstream: Callable[..., Upstream] = Upstream, **sections: Any
+    of: Provider | None = None,
+    *,
+    upstream: Callable[..., Upstream] = Upstream,
+    patience: float = 1.0,
+    **sections: Any,
 ) -> Iterator[Bench]:
-    """The proxy with its default configuration, but for reuse, which would answer for the upstream, and `sections`."""
+    """The proxy with its default configuration, but for reuse, which would answer for the upstream, and `sections`.
+    `patience`: factor of every deadline."""
     of = of or provider(0.17)
     answering = upstream(tells=of.tells)
     app = Starlette(routes=[Route("/v1/chat/completions", answering.answer, methods=["POST"])])
@@ -215,12 +226,13 @@ def bench(
                 **sections,
             }
         )
-        proxy = create_app(settings)
+        proxy = create_app(settings, patience=patience)
         with (
             run_proxy(settings, proxy) as address,
             httpx.Client(base_url=address, trust_env=False, timeout=60) as client,
         ):
-            eventually(lambda: b'"embedding":"ready"' in client.get("/readyz").content, READY_SECONDS)
+            if settings.embedding.enabled:
+                eventually(lambda: b'"embedding":"ready"' in client.get("/readyz").content, READY_SECONDS)
             yield Bench(answering, client, proxy.state.services, of.model)
 
 

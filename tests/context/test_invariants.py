@@ -226,7 +226,8 @@ def unless_turns_leave_no_more_is_busted_than_is_not_repeated(done: Sequence[Tol
         if state.omitted and not goes_on:
             continue  # what is left to be repeated is of a prompt before that one
         left = state.sent if goes_on else state.stable
-        shared = OVERHEAD + _common(each.sent, before.sent)
+        # Where whole prompts alone are found, a change anywhere loses all of it.
+        shared = 0 if each.context.rates.breakpoints else OVERHEAD + _common(each.sent, before.sent)
         assert 0 <= each.managed.tokens.busted <= max(0, left - shared) + _slack(each, before)
 
 

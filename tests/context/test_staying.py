@@ -42,7 +42,7 @@ def test_a_block_of_facts_alone_is_left_where_it_is(block: VolatileBlock, newest
 
 @pytest.mark.parametrize(("facts", "stays"), [({"tea", "dog"}, True), ({"dog"}, False), (set(), False)])
 def test_what_is_forgotten_leaves_every_question(facts: set[str], *, stays: bool) -> None:
-    assert remembered({1: TOLD}, facts) == ({1: TOLD} if stays else {})
+    assert remembered({1: TOLD}, facts, lambda _index: False) == ({1: TOLD} if stays else {})
 
 
 @pytest.mark.parametrize("breakpoints", [False, True])
@@ -110,3 +110,9 @@ def test_excerpts_go_with_their_question_and_take_the_facts_beside_them_along() 
     assert "<recalled>" in told.state.volatile.text
     assert TEA.value in told.state.volatile.text
     assert not told.state.volatile.stays
+
+
+def test_excerpts_of_a_message_that_is_forgotten_leave_every_question() -> None:
+    quoting = replace(TOLD, quoted=(0,))
+    assert remembered({1: quoting}, KNOWN, lambda _index: False) == {1: quoting}
+    assert remembered({1: quoting}, KNOWN, lambda index: index == 0) == {}

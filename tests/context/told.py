@@ -98,12 +98,26 @@ def context(
     session: str = "s",
     is_private: bool = True,
     caching: Caching | None = None,
+    may_exceed: bool = False,
+    most: int | None = None,
 ) -> PlanContext:
     def cap(index: int) -> Message:
         return shortening.cap_message(of.messages[index], of.profile.window.answer_tokens, counter.text)
 
     caching = caching or Caching(rates, rates)
-    return PlanContext(now, session, is_private, caching, limit, role, counter.text, cap, Decay())
+    return PlanContext(
+        now,
+        session,
+        is_private,
+        caching,
+        limit,
+        role,
+        counter.text,
+        cap,
+        Decay(),
+        may_exceed=may_exceed,
+        most=most,
+    )
 
 
 @dataclass(frozen=True, slots=True)

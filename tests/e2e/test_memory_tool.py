@@ -15,7 +15,7 @@ from proxy.pipeline import Services
 from tests.builders import config
 from tests.minding import Minder, Round, remembers, run_minder, text, thought, use
 from tests.proxied import total
-from tests.servers import proxy_app, run_proxy
+from tests.servers import eventually, proxy_app, run_proxy
 
 Json = Any
 LOOK: Json = {"name": "look", "description": "Looks", "input_schema": {"type": "object"}}
@@ -217,3 +217,17 @@ def test_a_model_that_goes_on_and_on_is_stopped(minder: Minder) -> None:
     assert answer["stop_reason"] == "end_turn"
     last = minder.asked[-1]["messages"][-1]["content"][-1]
     assert "No more memory calls" in last["content"]
+
+
+@pytest.mark.parametrize("hidden", [[], [[remembers("m1", "view", path="/memories")]]], ids=["first", "later"])
+def test_text_of_any_round_is_with_the_client_before_the_upstream_goes_on(minder: Minder, hidden: list[Json]) -> None:
+    minder.will([text("Hello.")])
+    with proxied(minder) as proxy:
+        proxy.ask("Hi.")
+        minder.will(*hidden, Round([text("I say")], "hang", 4))
+        asked: Json = {"model": "claude-x", "max_tokens": 500, "messages": [{"role": "user", "content": "Go on."}]}
+        with proxy.client.messages.create(**asked, stream=True) as stream:
+            told: Json = next(event for event in stream if event.type == "content_block_delta")
+            assert told.delta.text == "I "
+            assert minder.hanging == 1
+        eventually(lambda: minder.left == 1)
