@@ -7,7 +7,8 @@ What was folded stays known: the next request is decided anew, and finds in the 
 
 Compared is what both cost now, a rewriting included, and what they are expected to cost over as many requests as there
 have been (Lindy), with a client whose questions reach back as often as its last ones did. The budget gives way only
-where keeping it would make the whole dearer than pass-through by more than `REGRET`, or by more than `AT_ONCE` so far.
+where keeping it would make the whole dearer than pass-through by more than `REGRET`, or by more than `AT_ONCE` so far
+(`AHEAD`, where it is expected to pay).
 The limit of the model's context never gives way.
 """
 
@@ -27,6 +28,7 @@ LATELY = 0.2  # weight of the newest question in the share of those that reach b
 LEAST_REACH, LEAST_WHOLE = 0.02, 0.3
 EXCERPTS = 600  # tokens that such a question brings back, about
 AT_ONCE = 0.05  # excess over pass-through, as a share of it, that keeping a budget may cost at any time
+AHEAD, PAYS = 0.08, 0.9  # the same where keeping it is expected to cost less than this share in the end
 RECKONED = 6  # requests that have cost what was reckoned count as many as this, beside those that there were
 LEAST_REQUESTS = 4  # of a conversation, for what it will be like to be told from it
 
@@ -106,13 +108,14 @@ def gives_way(rates: Rates, costs: CostSoFar, within: Kept, whole: Whole, outloo
     spent = costs.spent + within.now
     if within.before and spent <= (1 + REGRET) * costs.baseline:
         return False
-    at_once = spent > (1 + AT_ONCE) * costs.baseline and whole.now < within.now
-    if at_once or outlook.requests < LEAST_REQUESTS:
-        return at_once
+    is_told = outlook.requests >= LEAST_REQUESTS
     alone = carried(rates, whole.tokens, outlook)
     later = kept(rates, within, whole.tokens, outlook)
-    is_dearer = spent + later > (1 + REGRET) * (costs.baseline + alone)
-    return is_dearer and whole.now + alone < within.now + later
+    expected, direct = spent + later, costs.baseline + alone
+    most = AHEAD if is_told and expected < PAYS * direct else AT_ONCE
+    if spent > (1 + most) * costs.baseline and whole.now < within.now:
+        return True
+    return is_told and expected > (1 + REGRET) * direct and whole.now + alone < within.now + later
 
 
 # --- what is known of a conversation ------------------------------------------------------------------------------
