@@ -106,6 +106,8 @@ class _Planner(Step):
                 return replace(plan, reason=";".join(filter(None, (plan.reason, CHEAPER))))
             return None
         whole = Whole(self.finish.passing(), budget.original)
+        if not self.memory.forgotten.isdisjoint(self.case.chain):
+            return None  # what has left and shall be forgotten does not come back
         if knows_more(self.case, self.memory, managed) or not gives_way(rates, costs, within, whole, expected):
             return None
         return self.finish.as_it_came(limit)

@@ -5,7 +5,9 @@ from dataclasses import replace
 import pytest
 
 from proxy.context.alternatives import CHEAPER, Kept, Outlook, Whole, carried, gives_way, kept
+from proxy.context.draft import Memory
 from proxy.context.economics import CostSoFar, Rates
+from proxy.conversation.progress import Case
 from tests.builders import Said, assistant, user
 from tests.context.told import LEAN, Teller, Told, asking, history, profile, words
 
@@ -90,3 +92,26 @@ def test_the_client_s_own_prompt_is_sent_once_more_and_what_was_folded_gone_on_f
     assert later.managed.messages is not None
     assert later.tokens <= 1_000
     assert done[-1].state.spent < 0.9 * done[-1].state.baseline
+
+
+def test_what_has_left_and_shall_be_forgotten_does_not_come_back() -> None:
+    def forgetting(of: Case) -> Memory:
+        return replace(asking(of), forgotten=frozenset({of.chain[1]}))
+
+    teller, said = Teller(rates=BEGINNINGS, limit=1_000, may_exceed=True), list[Said](history(3, 120))
+    has_left = False
+    for number in range(50):
+        said.append(user(f"What green tea did I tell you of, number {number}? {words(20)}"))
+        now = teller.ask(*said, profile=BUDGET, memory=forgetting if number >= 8 else None)
+        has_left = has_left or now.state.fold is not None
+        assert not has_left or now.managed.messages is not None
+        said.append(assistant(f"{number}: {words(80)}"))
+    assert has_left
+
+
+def test_what_pays_in_the_end_may_cost_more_on_the_way() -> None:
+    within, whole = Kept(now=2_000, tokens=1_500, base=1_500, before=0, before_cost=0.0, fixed=100, limit=4_000), WHOLE
+    long, ahead = Outlook(60, 400.0, 0.02), CostSoFar(baseline=25_000 + whole.now, spent=25_000)
+    assert not gives_way(BEGINNINGS, ahead, within, whole, long)
+    assert gives_way(BEGINNINGS, ahead, within, whole, replace(long, requests=3))  # too few to tell
+    assert gives_way(BEGINNINGS, replace(ahead, baseline=20_000 + whole.now, spent=20_500), within, whole, long)

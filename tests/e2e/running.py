@@ -180,6 +180,10 @@ def _started(arguments: Sequence[str], log: Path, environ: Mapping[str, str], se
         return subprocess.Popen([sys.executable, "-m", "proxy", *arguments], stderr=stderr, env=environ)
 
 
+# Prices at which a small budget is worth keeping.
+FOLDS_PAY: Json = {"input": 1, "cached": 0.5, "output": 1}
+
+
 def upstream(name: str, demo: Demo, models: Sequence[str], **settings: Json) -> Json:
     """An entry of the configuration: by default one that neither retries nor has a breaker, so what the demo answers is
     what comes back."""

@@ -15,7 +15,7 @@ import openai
 import pytest
 
 from tests.builders import counter
-from tests.e2e.running import CHAT, Demo, Proxy, chat, run_proxy, upstream
+from tests.e2e.running import CHAT, FOLDS_PAY, Demo, Proxy, chat, run_proxy, upstream
 from tests.servers import eventually
 
 Json = Any
@@ -38,7 +38,7 @@ def config(demo: Demo, *, pressure: float = 0.75, **entry: Json) -> dict[str, Js
         "facts": {"tokens": 100},
     }
     return {
-        "upstreams": [upstream("demo", demo, ["*"], **entry)],
+        "upstreams": [upstream("demo", demo, ["*"], **{"price": FOLDS_PAY, **entry})],
         "profiles": {"small": small},
         "context": {"profile": "small", "profile_with_tools": "small"},
         "reuse": {"exact": {"enabled": False}, "intent": {"enabled": False}},
@@ -265,8 +265,8 @@ def tables_with(proxy: Proxy, text: str) -> list[str]:
 def test_a_kill_loses_no_fact_no_turn_and_no_place_in_the_conversation(
     demo: Demo, start_proxy: Callable[..., Proxy], tmp_path: Path
 ) -> None:
-    # Folding is so dear that only the budget forces it: the prompt after a fold goes on from there.
-    settings = config(demo, pressure=1, price={"input": 1, "cached": 0.001, "output": 1})
+    # Only the budget forces a fold: the prompt after it goes on from there.
+    settings = config(demo, pressure=1)
     first = start_proxy(settings, tmp_path)
     talk = Talk(first, demo, "sk-killed")
     delta = Talk(first, demo, "sk-delta", headers={"x-olvido-session": "trip"}, delta=True)

@@ -13,6 +13,7 @@ from proxy.protocol.dialects import DIALECTS
 from proxy.protocol.request import parse
 from proxy.types import Headers, Scope
 from tests.builders import assistant, body, system, user
+from tests.e2e.running import FOLDS_PAY
 from tests.proxied import KEY, Got, Upstream, ask, in_front_of, run_upstream, serving, total
 
 Json = Any
@@ -42,11 +43,19 @@ async def services(running: Upstream) -> AsyncIterator[Services]:
         yield services
 
 
-def managing(running: Upstream, *, profile: Mapping[str, Json] | None = None, **sections: Any) -> Any:
+def managing(
+    running: Upstream,
+    *,
+    profile: Mapping[str, Json] | None = None,
+    upstream: Mapping[str, Json] | None = None,
+    **sections: Any,
+) -> Any:
+    """Services with a small budget, at prices at which it is worth keeping."""
     small = {"base": "lean", **SMALL, **(profile or {})}
     return serving(
         in_front_of(
             running,
+            upstream={"price": FOLDS_PAY, **(upstream or {})},
             **{
                 "profiles": {"small": small},
                 "context": {"profile": "small", "profile_with_tools": "small"},
