@@ -51,12 +51,12 @@ async def test_a_silent_server_costs_a_deadline_and_then_nothing(
         failed = 0
         async with asyncio.timeout(60):
             while database.health.why is None:
-                with pytest.raises(Unavailable, match="in time|timeout expired"):
+                with pytest.raises(Unavailable, match=r"in time|timeout expired"):
                     await ask(database)
                 failed += 1
         assert failed == health_module.MOST_FAILURES
         threads = database.connections.waits
-        with pytest.raises(Unavailable, match="in time|timeout expired"):
+        with pytest.raises(Unavailable, match=r"in time|timeout expired"):
             await ask(database)  # at once: it takes no thread
         assert database.connections.waits == threads
         assert database.trouble is not None
