@@ -80,7 +80,7 @@ def run(options: argparse.Namespace) -> int:
         with writing(options.to) as bundle:
             export = Export(config, wanted, bundle)
             _write(export, named)
-    except (StorageError, Unauthorized, ValueError, OSError) as error:
+    except (StorageError, Unauthorized, ValueError, OSError, sqlite3.Error) as error:
         sys.stderr.write(f"olvido export: {error}\n")
         return 2
     width = max(len(name) for name in (*export.counts, *export.unreached))

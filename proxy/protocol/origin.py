@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import msgspec
 
 from proxy.errors import BadRequest, InvalidJson
-from proxy.protocol.request import refuse_too_many
+from proxy.protocol.request import refuse_too_many, refuse_too_many_fields
 from proxy.types import ApiName, Breakpoints, Json
 
 _top_level = msgspec.json.Decoder(dict[str, msgspec.Raw])
@@ -71,6 +71,7 @@ def opened(body: bytes, *, may_lack_model: str = "") -> tuple[dict[str, msgspec.
     refuse_too_many(body)
     try:
         values = _top_level.decode(body)
+        refuse_too_many_fields(values)
         fields: dict[str, Json] = {name: _any.decode(raw) for name, raw in values.items()}
     except msgspec.ValidationError:
         if body.lstrip()[:1] == b"{":  # a number that is out of range

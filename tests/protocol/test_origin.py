@@ -6,6 +6,7 @@ import pytest
 
 from proxy.errors import BadRequest, InvalidJson
 from proxy.protocol.origin import MOST_MODEL, Origin, elements, opened, told_result
+from proxy.protocol.request import MAX_FIELDS
 from proxy.protocol.responses.request import parse
 
 
@@ -28,6 +29,7 @@ def test_values_keep_their_bytes() -> None:
         (b'{"model":7}', BadRequest),
         (b'{"model":"%s"}' % (b"m" * (MOST_MODEL + 1)), BadRequest),
         (b'{"model":"m","stream":"yes"}', BadRequest),
+        (b'{"model":"m"' + b"".join(b',"f%d":1' % n for n in range(MAX_FIELDS)) + b"}", BadRequest),
     ],
 )
 def test_what_is_no_request_is_refused(body: bytes, error: type[BadRequest]) -> None:

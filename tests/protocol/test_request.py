@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from proxy.errors import BadRequest, InvalidJson, MissingParameter, OlvidoError
 from proxy.protocol.message import message
-from proxy.protocol.request import MAX_CONTAINERS, MAX_MESSAGES, MAX_MODEL, glimpse, parse, unstreamed, with_changes
+from proxy.protocol.request import MAX_CONTAINERS, MAX_FIELDS, MAX_MESSAGES, MAX_MODEL, glimpse, parse, unstreamed, with_changes
 from proxy.types import ChatRequest
 from tests.builders import body, user
 from tests.examples import examples
@@ -81,6 +81,7 @@ def refusal(document: bytes) -> OlvidoError:
         (b'{"model":"m","messages":[' + b"{}," * MAX_MESSAGES + b"{}]}", BadRequest, "messages"),
         (MINIMAL.replace(b'"m"', b'"%b"' % (b"m" * (MAX_MODEL + 1))), BadRequest, "model"),
         (MINIMAL.replace(b'"hi"', b"[" + b"[ ],{ }, " * (MAX_CONTAINERS // 2) + b"1]"), BadRequest, None),
+        (MINIMAL[:-1] + b"".join(b',"f%d":1' % n for n in range(MAX_FIELDS)) + b"}", BadRequest, None),
     ],
 )
 def test_what_no_upstream_could_accept_is_refused(document: bytes, error: type[OlvidoError], param: str | None) -> None:
