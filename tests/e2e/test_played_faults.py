@@ -22,7 +22,7 @@ from tests.servers import Inside, eventually, proxy_app, run_proxy
 Json = Any
 FIRST = {"enabled": True, "offer": "first"}
 PATTERN = {name: PATTERNS[name] for name in (NOTES, "text between", "both behind ours")}
-PATIENCE = 0.5  # seconds
+PATIENCE = 1.0  # seconds; what a busy machine takes for an answer is less
 MIDWAY = ("hang", "cut", "reset", "garbage", "error event")  # faults with a part of the round, of a stream
 SILENCES = ("silent", "hang")
 FAULTS = ("500", "503", "silent", *MIDWAY)
@@ -143,7 +143,8 @@ def test_a_fault_of_the_upstream_costs_no_answer(
     assert texts[0].endswith("It is noon.")
     assert texts[1] == "That is all."
     spoken = PATTERN[name].rounds[: at + (fault in MIDWAY)]
-    was_said = streamed and not again and any(each.text for each in spoken)
+    again_whole = again and fault not in SILENCES  # half a second is short: a busy machine is silent once more, too
+    was_said = streamed and not again_whole and any(each.text for each in spoken)
     if not was_said:  # else the answer to its own request follows that
         assert texts[0] == PATTERN[name].bare[-1].text
     nothing_was_done_twice(world, key, least=1 + (at > 0))

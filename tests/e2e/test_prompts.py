@@ -176,8 +176,8 @@ async def test_processes_that_are_killed_lose_and_repeat_nothing(tmp_path: Path,
         path = tmp_path / f"process{number}"
         path.mkdir(mode=0o700)
         shutil.copy(tmp_path / "one" / SECRET, path)
-        storage = {"kind": "postgres", "url": "${DATABASE}", "path": str(path), "pool": 4, "timeout_ms": 5_000}
-        sections = {"storage": storage, "shared": {"url": redis, "timeout_ms": 500}}
+        storage = {"kind": "postgres", "url": "${DATABASE}", "path": str(path), "pool": 4, "timeout_ms": 20_000}
+        sections = {"storage": storage, "shared": {"url": redis, "timeout_ms": PATIENT_MS}}
         configured.append(talks.settings(url, **sections))
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("DATABASE", database)
