@@ -10,9 +10,11 @@ from proxy.bounded import STANDARD, TooLong, contents, unpacked
 
 TEXT = b"a line\n" * 1_000
 MOST = len(TEXT)
+WHOLE = gzip.compress(TEXT)
+TWO = gzip.compress(TEXT[:7]) + gzip.compress(TEXT[7:])
 
 
-@pytest.mark.parametrize("data", [TEXT, gzip.compress(TEXT), gzip.compress(TEXT[:7]) + gzip.compress(TEXT[7:])])
+@pytest.mark.parametrize("data", [TEXT, WHOLE, TWO], ids=["as it is", "compressed", "in two"])
 def test_a_file_is_read_whole_compressed_or_not(data: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_bytes(data)
     assert contents(tmp_path / "file", MOST) == TEXT
@@ -32,7 +34,7 @@ def test_so_is_one_without_an_end() -> None:
         contents(Path("/dev/zero"), 2**21)
 
 
-@pytest.mark.parametrize("data", [gzip.compress(TEXT)[:-9], b"\x1f\x8bnothing", gzip.compress(TEXT) + b"\x1f\x8b"])
+@pytest.mark.parametrize("data", [WHOLE[:-9], b"\x1f\x8bnothing", WHOLE + b"\x1f\x8b"], ids=["cut", "none", "more"])
 def test_a_damaged_archive_is_an_error(data: bytes) -> None:
     with pytest.raises(ValueError, match="damaged"):
         unpacked(data)
