@@ -186,6 +186,7 @@ def tell(setting: Setting, told: Sequence[Step]) -> list[Told]:
             if step.forgets:
                 forgotten |= {link for each in known.values() for link in each.links}
                 known.clear()
+            gone = forgotten  # by now: what is forgotten later was still recalled
 
             def stated(indices: Sequence[int]) -> tuple[Fact, ...]:
                 new = {
@@ -209,7 +210,7 @@ def tell(setting: Setting, told: Sequence[Step]) -> list[Told]:
                 summaries=made,
                 wanted=step.wanted,
                 is_asked_for=step.is_asked_for and step.wanted > 0,
-                recall=recalling(case),
+                recall=recalling(case, only=lambda at: case.chain[at] not in gone),
             )
 
         done.append(teller.ask(*step.said, profile=setting.profile, memory=remembered, vector=step.vector, now=now))

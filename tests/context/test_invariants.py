@@ -13,6 +13,7 @@ from proxy.context.slots import turns_of
 from proxy.protocol.dialects import DIALECTS, violations
 from proxy.protocol.message import INSTRUCTIONS
 from proxy.types import Fold, Message
+from proxy.types.memory import ToldFacts, VolatileBlock
 from tests.builders import left_out
 from tests.context.conversations import SETTINGS, Setting, Step, steps, tell
 from tests.context.told import OVERHEAD, Told, counter
@@ -137,8 +138,10 @@ def between_folds_a_prompt_goes_on_where_the_one_before_ended(done: Sequence[Tol
         state = each.state
         if state.fold != before.state.fold or state.folded_results != before.state.folded_results:
             continue
-        told = {name for block in before.state.told for name in block.fact_ids}
-        if not each.memory.facts >= told | set(before.state.volatile.fact_ids):
+        stood_there: list[ToldFacts | VolatileBlock] = [*before.state.told, before.state.volatile]
+        told = {name for block in stood_there for name in block.fact_ids}
+        quoted = {each.case.chain[at] for block in stood_there for at in block.quoted}
+        if not (each.memory.facts >= told and each.memory.forgotten.isdisjoint(quoted)):
             continue  # what is forgotten leaves the questions that it was told with
         if each.progress.newest == before.progress.newest:
             if state.volatile.text != (stood := before.state.volatile.text):
