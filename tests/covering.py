@@ -1,5 +1,5 @@
-"""A part of a sweep that tries every value of each dimension with every value of each other one: what the quick tests
-take of a product whose whole is long."""
+"""A part of a sweep: every value of each dimension with every value of each other one, or, of two dimensions alone, each
+value of both. It is what the quick tests take of a product whose whole is long."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 
 Row = tuple[Any, ...]
-Pair = tuple[int, Any, int, Any]  # two dimensions, each with its value
+Part = tuple[tuple[int, Any], ...]  # some dimensions, each with its value
 
 
 @cache
-def pairwise(*dimensions: tuple[Any, ...]) -> tuple[Row, ...]:
-    """Returns rows of the product of `dimensions` that have every pair of their values, few of them, in its order.
-    Always the same: of the rows that have the most new pairs the first one is taken."""
-    rows = {row: pairs_of(row) for row in product(*dimensions)}
-    missing = {pair for pairs in rows.values() for pair in pairs}
+def covering(*dimensions: tuple[Any, ...]) -> tuple[Row, ...]:
+    """Returns rows of the product of `dimensions` that have every pair of their values (of two dimensions every value),
+    few of them, in its order. Always the same: of the rows that have the most new ones the first one is taken."""
+    rows = {row: parts_of(row) for row in product(*dimensions)}
+    missing = {part for parts in rows.values() for part in parts}
     taken: set[Row] = set()
     while missing:
         best = max(rows, key=lambda row: len(rows[row] & missing))
@@ -26,13 +26,13 @@ def pairwise(*dimensions: tuple[Any, ...]) -> tuple[Row, ...]:
     return tuple(row for row in rows if row in taken)
 
 
-def pairs_of(row: Row) -> frozenset[Pair]:
-    """The pairs of values that a row has."""
-    return frozenset((a, row[a], b, row[b]) for a, b in combinations(range(len(row)), 2))
+def parts_of(row: Row) -> frozenset[Part]:
+    """The pairs of values that a row has; of a row of two its values."""
+    return frozenset(combinations(enumerate(row), 2 if len(row) > 2 else 1))
 
 
 def swept(*dimensions: Sequence[Any]) -> list[Any]:
-    """Returns the parameters of a test over the whole product: those that `pairwise` leaves out are long. Values can be
+    """Returns the parameters of a test over the whole product: those that `covering` leaves out are long. Values can be
     hashed."""
-    quick = set(pairwise(*map(tuple, dimensions)))
+    quick = set(covering(*map(tuple, dimensions)))
     return [pytest.param(*row, marks=() if row in quick else pytest.mark.long) for row in product(*dimensions)]

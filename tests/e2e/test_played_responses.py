@@ -13,6 +13,7 @@ import openai
 import pytest
 
 from proxy.tasks import Tasks
+from tests.covering import swept
 from tests.e2e.test_played import leaks, ours_in
 from tests.native_worlds import World, running
 from tests.other_apis import misplaced_events
@@ -23,7 +24,6 @@ from tests.servers import eventually
 Json = Any
 APIS: Json = {"apis": ["chat", "responses"]}
 PATIENCE = 1.0  # seconds; what a busy machine takes for an answer is less
-STREAMED = pytest.mark.parametrize("streamed", [True, False], ids=["streamed", "whole"])
 
 
 @pytest.fixture(scope="module")
@@ -97,8 +97,7 @@ def conversation(base_url: str, name: str, way: str, key: str) -> list[Json]:
     return [*seen, told]
 
 
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("name", PATTERNS)
+@pytest.mark.parametrize(("name", "way"), swept([*PATTERNS], [*WAYS]))
 def test_the_python_sdk_sees_no_trace_of_memorys_tools(world: World[ResponsePlayer], name: str, way: str) -> None:
     key = f"sk-{name}-{way}".replace(" ", "-").replace(",", "")
     direct = conversation(f"{world.player.url}/v1", name, way, f"{key}-direct")
@@ -127,6 +126,7 @@ def test_each_prompt_begins_with_the_one_before(world: World[ResponsePlayer], na
 # --- faults -----------------------------------------------------------------------------------------------------------
 
 FAULTED = {name: PATTERNS[name] for name in (NOTES, "text between", "both behind ours", "reasoning")}
+FAULTS = ("error", "hang", "cut", "event", "failed", "garbage")
 
 
 def talk(client: openai.OpenAI, name: str, *, streamed: bool, fault: str = "") -> tuple[list[str], int]:
@@ -167,12 +167,9 @@ def said_by(client: openai.OpenAI, asked: Json, *, streamed: bool) -> Json:
     return events[-1]["response"]["output"]
 
 
-@STREAMED
-@pytest.mark.parametrize("at", [0, 1, 2])
-@pytest.mark.parametrize("fault", ["error", "hang", "cut", "event", "failed", "garbage"])
-@pytest.mark.parametrize("name", FAULTED)
+@pytest.mark.parametrize(("name", "fault", "at", "streamed"), swept([*FAULTED], FAULTS, [0, 1, 2], [False, True]))
 def test_a_fault_of_the_upstream_costs_no_answer(
-    hasty: World[ResponsePlayer], name: str, fault: str, at: int, *, streamed: bool
+    hasty: World[ResponsePlayer], name: str, fault: str, at: int, streamed: bool
 ) -> None:
     key = f"sk-{name}-{fault}-{at}-{streamed}".replace(" ", "-").replace(",", "")
     with openai.OpenAI(base_url=f"{hasty.url}/v1", api_key=key, max_retries=0) as client:
@@ -182,11 +179,9 @@ def test_a_fault_of_the_upstream_costs_no_answer(
     hasty.did_nothing_twice(hasty.scope(authorization=f"Bearer {key}"), least=1)
 
 
-@STREAMED
-@pytest.mark.parametrize("at", [0, 1, 2])
-@pytest.mark.parametrize("name", FAULTED)
+@pytest.mark.parametrize(("name", "at", "streamed"), swept([*FAULTED], [0, 1, 2], [False, True]))
 async def test_a_client_that_hangs_up_in_any_round_may_ask_again(
-    world: World[ResponsePlayer], name: str, at: int, *, streamed: bool
+    world: World[ResponsePlayer], name: str, at: int, streamed: bool
 ) -> None:
     if at >= len(FAULTED[name].rounds):
         return

@@ -10,7 +10,16 @@ from hypothesis import strategies as st
 
 from proxy.errors import BadRequest, InvalidJson, MissingParameter, OlvidoError
 from proxy.protocol.message import message
-from proxy.protocol.request import MAX_CONTAINERS, MAX_FIELDS, MAX_MESSAGES, MAX_MODEL, glimpse, parse, unstreamed, with_changes
+from proxy.protocol.request import (
+    MAX_CONTAINERS,
+    MAX_FIELDS,
+    MAX_MESSAGES,
+    MAX_MODEL,
+    glimpse,
+    parse,
+    unstreamed,
+    with_changes,
+)
 from proxy.types import ChatRequest
 from tests.builders import body, user
 from tests.examples import examples
