@@ -1,4 +1,4 @@
-"""A part of a sweep: every value of each dimension with every value of each other one, or, of two dimensions alone, each
+"""A part of a sweep: every value of each dimension with every value of each other one; of two dimensions alone, each
 value of both. It is what the quick tests take of a product whose whole is long."""
 
 from collections.abc import Sequence
