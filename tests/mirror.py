@@ -20,6 +20,8 @@ ELSEWHERE = {
     "cli/whom.py": "tests/cli/test_erase.py, tests/cli/test_export.py",
     "cli/remembered.py": "tests/cli/test_memory.py",
     "context/draft.py": "data; tests/context/test_budget.py measures every part of it",
+    "context/draft_sizes.py": "tests/context/test_budget.py: with what was sent before",
+    "context/telling.py": "tests/context/test_planner.py, tests/context/test_invariants.py: of whole plans",
     "context/sizes.py": "tests/context/test_planner.py: limits and sizes of whole plans",
     "context/marks.py": "tests/context/test_desk_plans.py",
     "desk/protecting.py": "tests/desk/test_wishes.py",

@@ -7,7 +7,8 @@
     desk_plans.py   plans of requests whose model manages memory itself
     planning.py     the decisions, in their order (start reading here); draft.py: a prompt in the making
     sizes.py        a plan's sizes against its limit, and in the upstream's tokens
-    budget.py       the tokens of its parts, and the costs of the conversation so far
+    draft_sizes.py  the tokens of the parts of a draft
+    budget.py       those that were sent before, and the costs of the conversation so far
     economics.py    when to fold and how far, from prices: never pay more
     caching.py      the prefix cache as one request finds it: breakpoints where a provider needs them
     folding.py      turns that leave become summaries in a new head
@@ -20,7 +21,8 @@
     staying.py      those that were sent with earlier questions: they stay in front of these
     fitting.py      what gives way under a limit
     alternatives.py when the budget itself does: where keeping it would cost more than pass-through
-    finishing.py    the draft as a plan: its messages, their fates, its costs and breakpoints, the next request's state
+    finishing.py    the draft as a plan: its messages, its costs and breakpoints, the next request's state
+    telling.py      what became of each message, and which mechanism has saved how much
     pointed.py      the item of an earlier list that this question points at
     layout.py       the order of all parts, so that the prefix cache holds; the body; the fate of each message
 

@@ -1,5 +1,5 @@
-"""A finished draft as a plan: its messages, the fate of each, its tokens and what they cost with the prefix cache, the
-breakpoints that it needs, and the state that the next request starts from. Pure."""
+"""A finished draft as a plan: its messages, its tokens and what they cost with the prefix cache, the breakpoints that
+it needs, and the state that the next request starts from. Pure."""
 
 import sys
 from collections.abc import Sequence
@@ -12,19 +12,17 @@ from proxy.context.draft import Draft, Memory
 from proxy.context.economics import REGRET
 from proxy.context.layout import kept, lay_out
 from proxy.context.marks import MarkPlanner
+from proxy.context.telling import DraftTeller
 from proxy.desk.marking import NO_CHANGES
 from proxy.types import (
     Fates,
-    Fold,
     Mechanisms,
     Message,
     PathState,
     Plan,
     PlanKind,
     PromptTokens,
-    RecalledLine,
     Repeats,
-    Trail,
 )
 from proxy.types.desk import DeskPlan
 
@@ -38,6 +36,7 @@ class DraftFinisher(Step):
     def __init__(self, budget: TokenBudget, memory: Memory, marks: MarkPlanner) -> None:
         super().__init__(budget, memory)
         self.marks = marks
+        self.teller = DraftTeller(budget, memory)
         self.reach = alternatives.reach(self.state, memory, goes_on=budget.is_same_turn)
 
     def bill(self, draft: Draft) -> tuple[int, int, float]:
@@ -71,7 +70,7 @@ class DraftFinisher(Step):
         bare = DraftFinisher(
             TokenBudget(replace(self.case, state=None), progress, self.context), self.memory, self.marks
         )
-        fates = bare._fates(draft)
+        fates = bare.teller.fates(draft)
         passed = self.budget.passed_before()
         return Plan(
             kind="over-budget" if limit is not None and original > limit else "untouched",
@@ -100,7 +99,7 @@ class DraftFinisher(Step):
                 passed=original,
                 passed_at=self.context.now,
             ),
-            trail=self._trail(draft, fates),
+            trail=self.teller.trail(draft, fates),
         )
 
     def passing(self) -> float:
@@ -114,7 +113,7 @@ class DraftFinisher(Step):
         is_too_large = limit is not None and sent > limit
         kind: PlanKind = "over-budget" if is_too_large else "managed" if is_changed else "untouched"
         passed = self.budget.passed_before()
-        fates = self._fates(draft)
+        fates = self.teller.fates(draft)
         messages = self._messages(draft, fates) if is_changed else None
         repeats = None if messages is None else self._repeats(draft, fates, messages, spent)
         if is_changed and self.context.rates.marked and repeats is None:
@@ -128,7 +127,7 @@ class DraftFinisher(Step):
                 repeated=self.context.alone.held(self.budget.original, passed),
                 expected=repeated if is_changed else min(repeated, passed, self.context.alone.most),
                 busted=self.budget.repeated() - repeated,
-                mechanisms=self._mechanisms(draft, fates) if is_changed else Mechanisms(),
+                mechanisms=self.teller.mechanisms(draft, fates) if is_changed else Mechanisms(),
                 is_unwritten=self.context.alone.most < sys.maxsize,
             ),
             reason=f"turns={len(draft.kept) + 1}" if is_changed else "",
@@ -139,7 +138,7 @@ class DraftFinisher(Step):
                 is_written=self._is_written(repeats, is_changed=is_changed),
                 is_split=self.context.caching.is_split or repeats is not None,
             ),
-            trail=self._trail(draft, fates),
+            trail=self.teller.trail(draft, fates),
             desk=self._desk(offers),
             repeats=repeats,
         )
@@ -171,45 +170,6 @@ class DraftFinisher(Step):
             reason=marked.reason,
             saved=marked.saved,
             definitions=self.context.definitions if self.context.has_tools else 0,
-        )
-
-    def _fates(self, draft: Draft) -> Fates:
-        fold = draft.fold or Fold(self.progress.preamble)
-        start = self.budget.start(draft)
-        return Fates(
-            preamble=self.progress.preamble,
-            left=fold.start,
-            start=start,
-            newest=self.progress.newest,
-            instructions=self.budget.instructions(draft),
-            capped=tuple([index for index in self.budget.capped if index >= start]),
-            markers=tuple([index for index in self.budget.markers if index >= start]),
-            quoted=draft.volatile.quoted,
-            summaries=tuple([(each.first_turn, each.last_turn) for each in fold.summaries]),
-            head=fold.head,
-            volatile=draft.volatile.text,
-            told=tuple([each.index for each in self.budget.told_from(start)]),
-            removed=tuple(sorted(self.budget.changes.removed)),
-            rewritten=tuple(sorted(self.budget.changes.replaced)),
-        )
-
-    def _mechanisms(self, draft: Draft, fates: Fates) -> Mechanisms:
-        progress, saved, stated = self.progress, self.budget.saved, draft.stated_tokens
-        edited = (index for index in (*fates.removed, *fates.rewritten) if index >= fates.start)
-        gone = sum(self.context.desk.view.ours[: fates.start]) if self.context.desk is not None else 0
-        return Mechanisms(
-            window=progress.before
-            - gone
-            - progress.preamble_tokens
-            - (self.budget.prefix(draft) - self.case.overhead - progress.preamble_tokens)
-            - sum(turn.tokens for turn in draft.kept[draft.omitted :]),
-            capped=sum([saved[index] for index in fates.capped]),
-            tools=sum([saved[index] for index in fates.markers]),
-            pruned=sum([saved[index] for index in edited]),
-            summaries=max(0, draft.head - stated - draft.desk_tokens),
-            facts=stated + draft.volatile.facts + self.budget.told_in(draft),
-            recall=draft.volatile.tokens - draft.volatile.facts + self.budget.quoted_in(draft),
-            desk=draft.desk_tokens + self.case.added - gone,
         )
 
     def _cost(self, draft: Draft, sent: int, repeated: int) -> float:
@@ -298,31 +258,6 @@ class DraftFinisher(Step):
         if not self.context.rates.rethinking or draft.fold == before:
             return 0
         return sum(self.budget.sizes(draft).reasoning)
-
-    def _trail(self, draft: Draft, fates: Fates) -> Trail:
-        fold, topic = draft.sent_fold, self.progress.topic
-        return Trail(
-            limit=self.context.limit,
-            turns=self.progress.turns,
-            kept=len(draft.kept) - draft.omitted,
-            start=fates.start,
-            newest=fates.newest,
-            head=draft.head,
-            summaries=len(fold.summaries) if fold else 0,
-            facts=len(fold.fact_ids) if fold else 0,
-            volatile=draft.volatile.tokens,
-            recalled=tuple(
-                RecalledLine(each.session, each.turn, each.role, each.tokens, round(each.score, 3))
-                for each in draft.recalled
-            ),
-            capped=fates.capped,
-            markers=fates.markers,
-            shift=topic.shift,
-            continuity=topic.continuity,
-            domain=topic.domain,
-            break_even=draft.weighed,
-            profile=self.context.profile,
-        )
 
     def _stable(self, draft: Draft, sent: int) -> int:
         """Returns the tokens at the beginning that the next request repeats, unless the turn goes on."""
