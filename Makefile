@@ -19,7 +19,7 @@ demo-cluster: $(DEV_READY)   ## the same through four proxies over one PostgreSQ
 	$(BIN)/olvido demo --cluster
 
 test: $(DEV_READY) $(NODE_READY)       ## what is quick: 2:40 on two idle cores, where 2 minutes are wanted
-	$(BIN)/python -m pytest -p tests.shared_run --processes 4 -m "not long"
+	$(BIN)/pytest -n 4 --dist worksteal -m "not long"
 
 test-all: $(DEV_READY) $(NODE_READY)   ## everything, as CI does: kills, browsers, models that are made, many random cases too
 	$(BIN)/pytest -n 3 --dist worksteal

@@ -29,6 +29,8 @@ class FitPlanner(Step):
             draft = self.volatile.volatile(draft, max(0, draft.volatile.tokens - 2 * over - 2 * BLOCK))
             if self.budget.is_too_large(draft):
                 draft = draft.without_block()
+        if draft.volatile.text and self._least(draft) > limit:
+            draft = draft.without_block()  # nothing else would be enough
         while self.budget.is_too_large(draft) and not draft.omitted and draft.fold and draft.fold.summaries:
             fold = replace(draft.fold, summaries=draft.fold.summaries[1:])
             draft = replace(draft, fold=self.folds.headed(fold))
@@ -55,6 +57,14 @@ class FitPlanner(Step):
             self.budget.cap_all(())
             return Draft(None, self.progress.open, weighed=draft.weighed)
         return bare
+
+    def _least(self, draft: Draft) -> int:
+        """Returns the tokens of the draft without its summaries and turns, of which system messages stay."""
+        if draft.fold and draft.fold.summaries and not draft.omitted:
+            draft = replace(draft, fold=self.folds.headed(replace(draft.fold, summaries=())))
+        turns = sum(self.budget.window(draft.kept[draft.omitted :]))
+        instructions = self.budget.between(self.budget.start(draft), self.progress.newest)
+        return self.budget.tokens(draft) - turns + sum(map(self.case.tokens, instructions))
 
     def _shortened(self, draft: Draft, limit: int) -> Draft:
         """Returns the draft without as many of the oldest turns as the limit demands."""

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from proxy.context.draft import Memory
-from tests.builders import Said, assistant, system, user
+from tests.builders import Said, assistant, calling, result, system, user
 from tests.context.told import (
     ELSEWHERE,
     S,
@@ -38,3 +38,17 @@ def test_system_messages_of_turns_that_a_limit_drops_are_kept() -> None:
     told = Teller(limit=500).ask(*said)
     assert [each.data["content"] for each in told.sent if each.role == "system"] == ["Be brief.", "Be kind."]
     assert told.tokens <= 500
+
+
+def test_a_turn_does_not_leave_in_vain_beside_a_block_of_facts_that_has_to() -> None:
+    teller = Teller(limit=300)
+    memory = Memory(relevant=(ELSEWHERE,), facts=frozenset({ELSEWHERE.id}))
+    said = [S, *exchange(1, 12), user("2?"), calling("a"), result("a", words(60))]
+    began = teller.ask(*said, memory=memory)
+    assert began.state.volatile.text
+    room = 300 - began.tokens + began.state.volatile.tokens // 2
+    told = teller.ask(*said, calling("b"), result("b", words(room - 20)), memory=memory)
+    assert not told.state.volatile.text
+    assert told.state.fold is None
+    assert told.managed.tokens.mechanisms.window == 0
+    assert told.tokens <= 300
