@@ -99,7 +99,7 @@ class _Planner(Step):
         rates, costs = self.context.rates, budget.costs()
         expected = outlook(self.case, budget, rates, self.finish.reach)
         if is_whole(budget, standing):
-            draft = self.fits.fitted(self.volatile.with_volatile(standing))
+            draft = self.fits.not_inflated(self.fits.fitted(self.volatile.with_volatile(standing)))
             sent, _, cost = self.finish.bill(draft)
             if gives_way(rates, costs, within, Whole(cost, sent), expected):
                 plan = self.finish.planned(replace(draft, weighed=managed.weighed), "", limit)

@@ -46,6 +46,7 @@ class Setting:
     limit: int | None
     role: str
     profile: Any
+    may_exceed: bool  # the limit is a budget, and that may give way
 
 
 @st.composite
@@ -165,11 +166,12 @@ SETTINGS = st.builds(
         st.sampled_from((0, 40, 200)),
         st.booleans(),
     ),
+    may_exceed=st.booleans(),
 )
 
 
 def tell(setting: Setting, told: Sequence[Step]) -> list[Told]:
-    teller = Teller(rates=setting.rates, limit=setting.limit, role=setting.role)
+    teller = Teller(rates=setting.rates, limit=setting.limit, role=setting.role, may_exceed=setting.may_exceed)
     known: dict[str, Fact] = {}
     forgotten: frozenset[bytes] = frozenset()
     made: tuple[StoredSummary, ...] = ()

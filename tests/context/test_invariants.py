@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
+from proxy.context.alternatives import CHEAPER
 from proxy.context.draft import FRAMING
 from proxy.context.slots import turns_of
 from proxy.protocol.dialects import DIALECTS, violations
@@ -136,6 +137,8 @@ def between_folds_a_prompt_goes_on_where_the_one_before_ended(done: Sequence[Tol
             continue
         before = by_state[id(each.case.state)]
         state = each.state
+        if _is_whole_again(each) or _is_whole_again(before):
+            continue
         if state.fold != before.state.fold or state.folded_results != before.state.folded_results:
             continue
         stood_there: list[ToldFacts | VolatileBlock] = [*before.state.told, before.state.volatile]
@@ -153,6 +156,18 @@ def between_folds_a_prompt_goes_on_where_the_one_before_ended(done: Sequence[Tol
         elif not state.omitted and not before.state.omitted:
             kept = before.sent if before.state.volatile.stays else before.before_newest
             assert [said.raw for said in each.sent[: len(kept)]] == [said.raw for said in kept]
+
+
+def _is_whole_again(told: Told) -> bool:
+    """Tells whether the client's own prompt was sent, though something has left the managed one."""
+    return told.managed.messages is None and bool(told.state.fold or told.state.folded_results)
+
+
+def what_has_left_and_is_forgotten_does_not_come_back(done: Sequence[Told]) -> None:
+    for each in done:
+        if _is_whole_again(each):
+            assert each.managed.reason == CHEAPER
+            assert each.memory.forgotten.isdisjoint(each.case.chain)
 
 
 def no_turn_is_in_two_summaries_and_none_is_written_again(done: Sequence[Told]) -> None:
@@ -254,6 +269,7 @@ INVARIANTS = (
     no_prompt_is_larger_than_the_clients_but_for_facts,
     the_same_gives_the_same_from_memory_and_from_storage,
     between_folds_a_prompt_goes_on_where_the_one_before_ended,
+    what_has_left_and_is_forgotten_does_not_come_back,
     what_is_taken_for_cached_was_sent_before,
     inside_a_tool_loop_nothing_folds_that_a_limit_does_not_force,
 )
