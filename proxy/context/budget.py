@@ -1,5 +1,5 @@
-"""What a request's prompt shares with those that were sent before it, which a prefix cache holds, and the costs of the
-conversation so far."""
+"""The part of a request's prompt that was sent before, which a prefix cache holds, and the costs of the conversation so
+far."""
 
 import math
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What is told of a finished draft: the fate of each message, the tokens that each mechanism has saved or added, and
+"""The account of a finished draft: the fate of each message, the tokens that each mechanism has saved or added, and
 the trail for the page and the logs."""
 
 from proxy.context.budget import Step
