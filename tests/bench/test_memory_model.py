@@ -22,6 +22,7 @@ def test_without_a_model_it_says_so_and_ends_with_2(
     assert "OLVIDO_MEMORY_BASE_URL" in capsys.readouterr().err
 
 
+@pytest.mark.long
 def test_all_that_is_kept_of_the_hand_made_answers_is_right() -> None:
     score = run(scripted, misses=False)
     assert score.asked == 60

@@ -31,6 +31,7 @@ def perfectly(it: Scene) -> bytes:
     return msgspec.json.encode(perfect(it.conversation, shown_of(it.question.shown)))
 
 
+@pytest.mark.long
 @given(SCENES)
 @settings(max_examples=examples(60), deadline=None)
 def test_of_an_answer_with_errors_exactly_the_right_operations_are_kept(drawn: Drawn) -> None:

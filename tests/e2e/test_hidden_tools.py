@@ -109,6 +109,7 @@ def test_the_python_sdk_sees_what_it_would_have_seen_without_them(upstream: Upst
     assert all(len(runner.kept) == (name != "theirs alone") for runner in runners)
 
 
+@pytest.mark.long
 @pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
 @pytest.mark.skipif(not SDK.exists(), reason="the Node SDK is not installed: run `npm ci` in tests/e2e")
 def test_so_does_the_node_sdk(upstream: Upstream) -> None:

@@ -22,6 +22,8 @@ from tests.playing import FAULT, JSON, LOOP, NOTES, PATTERNS
 from tests.playing_messages import LOOK, MessagePlayer, memory_tool
 from tests.servers import eventually
 
+pytestmark = pytest.mark.long
+
 Json = Any
 PATIENCE = 1.0  # seconds; what a busy machine takes for an answer is less
 TOOLS = {"its own": "anthropic", "ours": "kimi"}  # the model's tool by the upstream's dialect

@@ -21,6 +21,8 @@ from tests.playing import FAULT, NOTES, PATTERNS
 from tests.playing_responses import JSON, LOOK, ResponsePlayer
 from tests.servers import eventually
 
+pytestmark = pytest.mark.long
+
 Json = Any
 APIS: Json = {"apis": ["chat", "responses"]}
 PATIENCE = 1.0  # seconds; what a busy machine takes for an answer is less

@@ -55,6 +55,7 @@ def serve(model: str, folder: Path) -> list[str]:
     return done.stdout.splitlines()
 
 
+@pytest.mark.long
 def test_an_export_that_is_there_is_served_without_torch(embedding_folder: Path) -> None:
     assert serve(BUILTIN, embedding_folder) == ["ready ", "2 minilm-l6-v2/int8/3", "[] []"]
 

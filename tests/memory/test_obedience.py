@@ -194,6 +194,7 @@ async def test_forty_are_obeyed_while_no_plan_is_ready_in_time(
         assert [[fact.value for fact in each] for each in after] == [[TEA]] * 40
 
 
+@pytest.mark.long
 async def test_while_storage_refuses_it_no_prompt_has_it_and_then_it_is_done(
     upstream: Upstream, monkeypatch: pytest.MonkeyPatch
 ) -> None:

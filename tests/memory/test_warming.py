@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 CODE = """
 import sys
 from proxy.memory.warming import warm
@@ -23,5 +25,6 @@ kinds.shares("I am allergic to nuts")
 """
 
 
+@pytest.mark.long
 def test_a_question_after_it_reads_no_file() -> None:
     subprocess.run([sys.executable, "-c", CODE], check=True, timeout=60)

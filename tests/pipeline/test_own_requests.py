@@ -109,6 +109,7 @@ async def upstreams_own(upstream: Upstream, raw: bytes = RAW) -> str:
 # --- the whole way ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("stream", [False, True])
 async def test_the_upstream_is_asked_once_more_in_the_background_and_its_cost_is_told(
     upstream: Upstream, *, stream: bool

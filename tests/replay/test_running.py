@@ -20,6 +20,7 @@ from tests.replay.logs import AT, FACT, MODEL, by_words, conversation, log_of, l
 LOG = [*log_of("es", 30), *log_of("en", 30)]
 
 
+@pytest.mark.long
 async def test_a_log_of_two_conversations_is_cheaper_and_at_no_point_much_dearer() -> None:
     seen: list[tuple[int, int]] = []
     async with by_words() as resources:

@@ -320,6 +320,7 @@ def run_together(path: Path, names: tuple[str, ...]) -> list[str]:
     return [process.communicate(timeout=60)[0].strip() for process in processes]
 
 
+@pytest.mark.long
 async def test_several_processes_start_on_one_new_file_and_share_it(path: Path) -> None:
     names = ("x", "y", "z")
     assert run_together(path, names) == ["dropped 0"] * 3

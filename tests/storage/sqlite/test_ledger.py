@@ -112,6 +112,7 @@ def summed(rows: Sequence[LedgerRow]) -> Sums:
     return Sums(*found)
 
 
+@pytest.mark.long
 @given(st.lists(rows, max_size=8))
 @settings(max_examples=examples(20))
 def test_sums_and_metrics_agree_to_the_token(written: list[LedgerRow]) -> None:
