@@ -18,7 +18,7 @@ demo: $(READY)           ## see it work without a key, then leave it running
 demo-cluster: $(DEV_READY)   ## the same through four proxies over one PostgreSQL and one Redis
 	$(BIN)/olvido demo --cluster
 
-test: $(DEV_READY) $(NODE_READY)       ## what is quick: 2:40 on two idle cores, where 2 minutes are wanted
+test: $(DEV_READY) $(NODE_READY)       ## what is quick: 2:15 on two idle cores, where 2 minutes are wanted
 	$(BIN)/pytest -n 4 --dist worksteal -m "not long"
 
 test-all: $(DEV_READY) $(NODE_READY)   ## everything, as CI does: kills, browsers, models that are made, many random cases too

@@ -117,6 +117,7 @@ def test_keys_that_are_not_at_hand_are_no_obstacle(folder: Path, capsys: pytest.
     assert "context.mode" in capsys.readouterr().err
 
 
+@pytest.mark.long
 def test_who_was_erased_since_is_to_be_erased_again(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     scope = f"{'b' * 32}/ana"
     store(folder, scope)

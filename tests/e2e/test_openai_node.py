@@ -36,6 +36,7 @@ def seen_by_node(base_url: str, api_key: str, *arguments: str) -> dict[str, Any]
     return seen
 
 
+@pytest.mark.long
 def test_through_the_proxy_it_is_as_directly(running_demo: Demo, proxy: Proxy) -> None:
     direct = seen_by_node(running_demo.base_url, "sk-node-direct")
     proxied = seen_by_node(proxy.base_url, "sk-node-proxied")

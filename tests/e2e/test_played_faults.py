@@ -19,6 +19,8 @@ from tests.looping import run_upstream, settings
 from tests.playing import FAULT, LOOK, NOTES, PATTERNS, Player
 from tests.servers import Inside, eventually, proxy_app, run_proxy
 
+pytestmark = pytest.mark.long
+
 Json = Any
 FIRST = {"enabled": True, "offer": "first"}
 PATTERN = {name: PATTERNS[name] for name in (NOTES, "text between", "both behind ours")}

@@ -217,6 +217,7 @@ async def test_while_storage_refuses_it_no_prompt_has_it_and_then_it_is_done(
         assert (await left(services), len(services.library.orders)) == ([TEA], 0)
 
 
+@pytest.mark.long
 async def test_a_storage_that_hangs_holds_up_no_answer(upstream: Upstream, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("proxy.pipeline.obeying.OBEY_DEADLINE", 0.05)
     monkeypatch.setattr("proxy.pipeline.chat.PLAN_DEADLINE", 0.05)

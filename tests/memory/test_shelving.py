@@ -278,6 +278,7 @@ async def two(kind: str, folder: Path) -> AsyncIterator[tuple[Archive, Archive]]
         yield one, other
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("small")
 @pytest.mark.parametrize("kind", BACKENDS)
 async def test_a_second_process_finds_what_the_first_one_does(kind: str, tmp_path: Path) -> None:

@@ -213,6 +213,7 @@ def test_unnamed_people_of_a_shared_key_have_the_session_alone(upstream: Upstrea
         assert client.ask("two", include_patterns=True)["user_patterns"] == {}
 
 
+@pytest.mark.long
 def test_one_process_tells_what_another_has_served(upstream: Upstream, http: httpx.Client, tmp_path: Path) -> None:
     sections: dict[str, Any] = {"storage": {"path": str(tmp_path)}, "session_state": FIELDS}
     with ExitStack() as stack:
@@ -230,6 +231,7 @@ def test_one_process_tells_what_another_has_served(upstream: Upstream, http: htt
         assert again.ask("trip")["state"]["values"] == {"city": "Madrid", "people": 5}
 
 
+@pytest.mark.long
 def test_what_one_process_forgets_another_tells_no_more(upstream: Upstream, http: httpx.Client, tmp_path: Path) -> None:
     sections: dict[str, Any] = {"storage": {"path": str(tmp_path)}, "session_state": FIELDS}
     with ExitStack() as stack:

@@ -270,6 +270,7 @@ def test_a_body_passes_whole_whether_it_was_read_for_a_limit_or_not(upstream: Up
                 assert http.post("/v1/echo", content=content).json()["size"] == len(body)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("path", "content"),
     [
