@@ -10,7 +10,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -171,6 +171,22 @@ def run_proxy(config: Mapping[str, Json], folder: Path, **environ: str) -> Itera
     finally:
         process.terminate()
         process.wait(timeout=120)
+
+
+@contextmanager
+def two_proxies(url: str, folder: Path, **upstream: Json) -> Iterator[list[Proxy]]:
+    """Two proxies before an upstream and one storage, whose models manage their memory themselves."""
+    settings = {
+        "upstreams": [{"name": "it", "base_url": f"{url}/v1", "models": ["*"], **upstream}],
+        "memory": {"tools": {"enabled": True, "offer": "first"}},
+        "responses": {"take_over": True},
+        "storage": {"path": str(folder / "shared")},
+    }
+    with ExitStack() as stack:
+        folders = [folder / "one", folder / "two"]
+        for each in folders:
+            each.mkdir()
+        yield [stack.enter_context(run_proxy(settings, each)) for each in folders]
 
 
 def _started(arguments: Sequence[str], log: Path, environ: Mapping[str, str], settings: Mapping[str, Json]) -> Process:

@@ -2,8 +2,7 @@
 memory: the client sees what it would have seen of one, or of none; what one has hidden the other puts back. The first
 message may differ: its memory block has the facts that a process has heard of by then."""
 
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from itertools import cycle, pairwise
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ import anthropic
 import openai
 import pytest
 
-from tests.e2e.running import Proxy, run_proxy
+from tests.e2e.running import Proxy, two_proxies
 from tests.e2e.test_played_messages import results
 from tests.playing import PATTERNS
 from tests.playing_messages import LOOK as MESSAGE_LOOK
@@ -25,22 +24,6 @@ pytestmark = pytest.mark.long
 Json = Any
 NAMES = ("notes and facts", "text between", "reasoning", "both, ours first", "theirs after ours", "both behind ours")
 KEY = "sk-both"
-
-
-@contextmanager
-def both(url: str, folder: Path, **upstream: Json) -> Iterator[list[Proxy]]:
-    """Two proxies before an upstream, and before one storage."""
-    settings = {
-        "upstreams": [{"name": "it", "base_url": f"{url}/v1", "models": ["*"], **upstream}],
-        "memory": {"tools": {"enabled": True, "offer": "first"}},
-        "responses": {"take_over": True},
-        "storage": {"path": str(folder / "shared")},
-    }
-    with ExitStack() as stack:
-        folders = [folder / "one", folder / "two"]
-        for each in folders:
-            each.mkdir()
-        yield [stack.enter_context(run_proxy(settings, each)) for each in folders]
 
 
 def in_responses(urls: list[str], name: str, *, stored: bool) -> list[Json]:
@@ -100,7 +83,7 @@ def edited_once(proxies: list[Proxy]) -> None:
 @pytest.mark.parametrize("stored", [False, True], ids=["whole input", "chain"])
 def test_two_processes_answer_in_responses_as_one_upstream_would(tmp_path: Path, *, stored: bool) -> None:
     player = ResponsePlayer()
-    with run_app(player) as player.url, both(player.url, tmp_path, dialect="openai") as proxies:
+    with run_app(player) as player.url, two_proxies(player.url, tmp_path, dialect="openai") as proxies:
         for name in NAMES:
             direct = in_responses([player.url], name, stored=stored)
             player.by_key.clear()
@@ -124,7 +107,7 @@ def test_two_processes_answer_in_messages_as_one_upstream_would(tmp_path: Path) 
     player = MessagePlayer()
     with (
         run_app(player) as player.url,
-        both(player.url, tmp_path, dialect="generic", apis=["chat", "messages"]) as found,
+        two_proxies(player.url, tmp_path, dialect="generic", apis=["chat", "messages"]) as found,
     ):
         for name in NAMES:
             direct = in_messages([player.url], name)

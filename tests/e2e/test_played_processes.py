@@ -6,7 +6,6 @@ import json
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ import httpx
 import pytest
 from starlette.types import Receive, Scope, Send
 
-from tests.e2e.running import CHAT, Proxy, run_proxy
+from tests.e2e.running import CHAT, Proxy, two_proxies
 from tests.looping import run_upstream
 from tests.playing import CALLS, Obedient
 from tests.servers import eventually
@@ -55,16 +54,8 @@ def upstream() -> Iterator[Obedient]:
 
 @pytest.fixture
 def proxies(upstream: Obedient, tmp_path: Path) -> Iterator[list[Proxy]]:
-    settings = {
-        "upstreams": [{"name": "it", "base_url": f"{upstream.url}/v1", "models": ["*"], "dialect": "openai"}],
-        "memory": {"tools": {"enabled": True, "offer": "first"}},
-        "storage": {"path": str(tmp_path / "shared")},
-    }
-    with ExitStack() as stack:
-        folders = [tmp_path / "one", tmp_path / "two"]
-        for folder in folders:
-            folder.mkdir()
-        yield [stack.enter_context(run_proxy(settings, folder)) for folder in folders]
+    with two_proxies(upstream.url, tmp_path, dialect="openai") as both:
+        yield both
 
 
 def ask(proxy: Proxy, talk: list[Json], *calls: tuple[str, Json], tag: str = "") -> Json:
