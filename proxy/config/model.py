@@ -132,7 +132,7 @@ class Context(Section):
     dearer: float = setting(
         0.1,
         "Excess over what pass-through would have cost, as a share of it, from which on a conversation returns to "
-        "pass-through by itself, if it is more than a cent. 0: never.",
+        "pass-through by itself, if it is more than a cent and not paid back in as many requests again. 0: never.",
         ge=0,
     )
     profile: str = setting("lean", "Profile of plain chats.")

@@ -16,6 +16,7 @@ from proxy.types import Directives, Mode, Plan, Sums
 # Requests before which a conversation is not judged: folds and definitions of tools are advance payments. An agent with
 # memory's tools is 54 % dearer after its first managed request, and cheaper from the 16th on (`olvido demo --agent`).
 LEAST_MANAGED = 20
+PAYS_BACK = 0.9  # share of the excess that is left, at most, after as many requests again, of one that is paid back
 LEAST_DOLLARS = 0.01  # excess; a conversation is not to lose its memory for less than a cent
 _WEAKER: Sequence[Mode] = ("on", "meter", "off")
 
@@ -26,6 +27,14 @@ class Held:
 
     mode: Mode
     reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Advance:
+    """What a conversation had cost more than pass-through, as a share of that, after so many managed requests."""
+
+    share: float
+    managed: int
 
 
 def weaker(one: Mode, other: Mode) -> Mode:
@@ -78,8 +87,18 @@ def told(plan: Plan, reason: str) -> Plan:
 def has_turned_dearer(sums: Sums, limit: float) -> bool:
     """Tells whether a conversation has come to cost more than pass-through would have, by more than `limit`, a share of
     that. `sums`: of its requests so far; 0 is no limit."""
-    more = sums.added_context - sums.saved_context
-    passed_through = sums.cost - sums.quality - more
-    if not limit or sums.managed + sums.over_budget < LEAST_MANAGED or more <= LEAST_DOLLARS:
+    if not limit or sums.managed + sums.over_budget < LEAST_MANAGED:
         return False
-    return more > limit * passed_through
+    more = sums.added_context - sums.saved_context
+    return more > LEAST_DOLLARS and more > limit * (sums.cost - sums.quality - more)
+
+
+def watched(sums: Sums, before: Advance | None) -> Advance | None:
+    """Returns the advance by which a conversation that has turned dearer is judged from here on; None if the one before
+    was not paid back in as many requests again (Lindy): a prompt that is rewritten is dear once, and cheap from then
+    on. `before`: None if it was not dearer so far."""
+    more = sums.added_context - sums.saved_context
+    now = Advance(more / max(sums.cost - sums.quality - more, LEAST_DOLLARS), sums.managed + sums.over_budget)
+    if before is None or now.managed < 2 * before.managed:
+        return before or now
+    return now if now.share <= PAYS_BACK * before.share else None

@@ -1,8 +1,9 @@
 """Safe rollout: the mode of each conversation as it is decided (`context/rollout.py`), and conversations that return to
 pass-through by themselves: known here at once, and to other processes within a second.
 
-A conversation is looked at after a request of it that was dearer than pass-through, in the background. What has
-returned is kept with its scope, and leaves the database as its requests leave the ledger.
+A conversation is looked at after a request of it that was dearer than pass-through, in the background. It returns if it
+does not pay back what it has cost more, which each process watches for itself. What has returned is kept with its
+scope, and leaves the database as its requests leave the ledger.
 """
 
 import logging
@@ -55,6 +56,7 @@ class Rollout:
         self._clock = clock
         self._is_configured = bool(settings.rules) or settings.canary < 1
         self._returned: Lru[tuple[str, str], str] = Lru(MOST)
+        self._watched: Lru[tuple[str, str], rollout.Advance] = Lru(MOST)
         self._newest = 0
         self._looking = Looking(self.look, LOOK, "rollout")
 
@@ -89,8 +91,14 @@ class Rollout:
         with suppress(StorageError):
             await self._store.flush()
             sums = await self._accounts.until(row.scope, row.session, self._clock())
-            if rollout.has_turned_dearer(sums, self._settings.dearer):
-                self.give_back(row.scope, row.session, "dearer")
+            key = (row.scope, row.session)
+            if not rollout.has_turned_dearer(sums, self._settings.dearer):
+                self._watched.drop(key)
+            elif (advance := rollout.watched(sums, self._watched.get(key))) is not None:
+                self._watched.put(key, advance)
+            else:
+                self._watched.drop(key)
+                self.give_back(*key, "dearer")
 
     def give_back(self, scope: str, session: str, reason: str) -> bool:
         """Returns a conversation to pass-through; False if it is there already."""
@@ -104,8 +112,9 @@ class Rollout:
 
     def drop(self, scope: str) -> None:
         """Removes what this process has of a scope that was erased."""
-        for key in [key for key in self._returned if base_of(key[0]) == scope]:
-            self._returned.drop(key)
+        for known in (self._returned, self._watched):
+            for key in [key for key in known if base_of(key[0]) == scope]:
+                known.drop(key)
 
     # --- what other processes, and earlier ones, have returned ---
 

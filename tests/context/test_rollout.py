@@ -8,7 +8,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proxy.config.model import Context
-from proxy.context.rollout import LEAST_MANAGED, Held, decide, directed, has_turned_dearer, share_of, told, weaker
+from proxy.context.rollout import (
+    LEAST_MANAGED,
+    Advance,
+    Held,
+    decide,
+    directed,
+    has_turned_dearer,
+    share_of,
+    told,
+    watched,
+    weaker,
+)
 from proxy.types import Directives, Mode, Plan, PromptTokens, Sums
 
 RULES = [
@@ -97,6 +108,23 @@ def test_a_conversation_that_costs_more_than_pass_through_by_more_than_the_limit
     so_far: Sums, limit: float, is_dearer: bool
 ) -> None:
     assert has_turned_dearer(so_far, limit) is is_dearer
+
+
+@pytest.mark.parametrize(
+    ("so_far", "before", "after"),
+    [
+        (sums(1.2, added=0.2, managed=20), None, Advance(0.2, 20)),
+        (sums(1.5, added=0.5, managed=39), Advance(0.2, 20), Advance(0.2, 20)),  # its term is not over
+        (sums(1.1, added=0.1, managed=40), Advance(0.2, 20), Advance(0.1, 40)),  # pays back: another term
+        (sums(1.2, added=0.2, managed=40), Advance(0.2, 20), None),
+        (sums(1.3, added=0.3, managed=90), Advance(0.2, 20), None),
+    ],
+)
+def test_what_turns_dearer_has_as_many_requests_again_to_pay_it_back(
+    so_far: Sums, before: Advance | None, after: Advance | None
+) -> None:
+    found = watched(so_far, before)
+    assert (found and (round(found.share, 9), found.managed)) == (after and (after.share, after.managed))
 
 
 @pytest.mark.parametrize(

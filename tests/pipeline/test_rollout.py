@@ -112,7 +112,8 @@ def of(session: str) -> Identity:
 async def test_a_conversation_that_turns_dearer_than_pass_through_returns_and_no_other_does() -> None:
     database, tasks, told = AtOnce(), Tasks(), list[str]()
     ledger, found = SqliteLedger(database), rollout(database, tasks, told)
-    said = [("dear", -0.2)] * LEAST_MANAGED + [("cheap", -0.01)] * (LEAST_MANAGED - 1) + [("cheap", 0.5)]
+    said = [("dear", -0.2)] * 2 * LEAST_MANAGED + [("cheap", -0.01)] * (LEAST_MANAGED - 1) + [("cheap", 0.5)]
+    said += [("advance", -0.6)] * LEAST_MANAGED + [("advance", 0.1)] * LEAST_MANAGED + [("advance", -0.1)]
     for number, (session, saved) in enumerate(said):
         row = ledger_row(
             request_id=f"r{number}", scope=SCOPE, session=session, plan="managed", cost=1.0, cost_saved=saved,
@@ -125,6 +126,7 @@ async def test_a_conversation_that_turns_dearer_than_pass_through_returns_and_no
     assert found.applies
     assert found.directed(Directives(), of("dear"), "m").held == "returned=dearer"
     assert found.directed(Directives(), of("cheap"), "m").mode == "on"
+    assert found.directed(Directives(), of("advance"), "m").mode == "on"  # a third dearer still, but paying back
     assert found.directed(Directives(), of("dear"), "m", fits=False).mode == "on"  # nobody would take it whole
     found.drop(SCOPE)
     assert not found.applies
