@@ -31,7 +31,7 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class Advance:
-    """What a conversation had cost more than pass-through, as a share of that, after so many managed requests."""
+    """The excess of a conversation over pass-through, as a share of that, after so many managed requests."""
 
     share: float
     managed: int
