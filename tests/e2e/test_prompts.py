@@ -15,20 +15,21 @@ from typing import Any
 import httpx
 import psycopg
 import pytest
+from prometheus_client.parser import text_string_to_metric_families
 
+from proxy.conversation.resuming import ARRIVAL_LOOKS, ARRIVAL_PAUSE
 from proxy.storage.folder import SECRET
 from proxy.tasks import Tasks
 from tests import postgres, talks
 from tests.e2e.running import CHAT, Proxy, run_proxy
 from tests.golden.play import Upstream
 from tests.redis_server import PATIENT_MS, fresh_redis
-from tests.servers import run_app
+from tests.servers import eventually, run_app
 from tests.talks import Lane
 
 pytestmark = pytest.mark.long
 
 PROCESSES = 4
-LOSS = 1.0  # seconds before a kill, whose rows may be lost
 PAUSE = 1.5  # seconds between two kills
 TURNS = "SELECT scopes.name, link FROM archive JOIN scopes ON scopes.id = scope_id WHERE at IS NOT NULL"
 FACTS = "SELECT scopes.name, value, superseded_by IS NULL FROM facts JOIN scopes ON scopes.id = scope_id"
@@ -69,6 +70,17 @@ async def test_nobody_can_tell_which_process_answered(conversations: int, tmp_pa
         assert here.arrived == there.arrived, here.talks[0].name
 
 
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A request that a process has answered."""
+
+    name: str
+    pid: int
+    at: float  # monotonic seconds
+    lane: int
+    has_waited: bool = False  # perhaps until it gave up waiting for what another process was about to write
+
+
 @dataclass(eq=False)
 class Processes:
     """Processes of which now and then one is killed, and another one takes its place."""
@@ -76,63 +88,90 @@ class Processes:
     stack: ExitStack
     configured: Sequence[Mapping[str, Any]]
     folder: Path
+    database: str
     serving: list[Proxy | None] = field(default_factory=list)
-    killed: dict[int, float] = field(default_factory=dict)  # by process id, when
+    answered: list[Answered] = field(default_factory=list)
+    killed: dict[int, float] = field(default_factory=dict)  # by process id: what it had answered by then was written
 
     def start(self, number: int) -> Proxy:
         folder = self.folder / f"{number}-{len(self.killed)}"
         folder.mkdir()
         return self.stack.enter_context(run_proxy(self.configured[number], folder))
 
-    def has_lost(self, pid: int, at: float) -> bool:
-        """Tells whether what a process answered at that moment may be lost with it."""
-        return self.killed.get(pid, float("inf")) - at < LOSS
+    def has_lost(self, request: Answered) -> bool:
+        """Tells whether what the process of a request had to write may be lost with it, or came too late for it."""
+        return request.has_waited or request.at >= self.killed.get(request.pid, float("inf"))
 
     async def kill(self, choose: random.Random) -> None:
-        """Kills one, again and again."""
+        """Kills one, again and again, in the midst of its work."""
         while True:
             await asyncio.sleep(PAUSE)
             number = choose.randrange(len(self.serving))
             process = self.serving[number]
             assert process is not None
+            written = await asyncio.to_thread(self.written, process)
             process.process.kill()
-            self.killed[process.process.pid] = time.monotonic()
+            self.killed[process.process.pid] = written
             self.serving[number] = None
             self.serving[number] = await asyncio.to_thread(self.start, number)
 
+    def written(self, process: Proxy) -> float:
+        """Waits until all that a process has answered by now is written, by its own metrics and the ledger, while it
+        goes on answering. Returns that moment."""
+        now = time.monotonic()
+        names = {each.name for each in self.answered if each.pid == process.process.pid}
+        eventually(lambda: not gauges(process)["olvido_memory_pending"], 60)
+        learnt = time.monotonic()
 
-async def held(
-    talking: Sequence[Lane], upstream: Upstream, processes: Processes, choose: random.Random
-) -> tuple[list[str], list[tuple[str, int, float, int]]]:
+        def is_written() -> bool:
+            asked, told = time.monotonic(), gauges(process)
+            return not told["olvido_writer_queue"] or asked - told["olvido_writer_lag_seconds"] > learnt
+
+        eventually(is_written, 60)
+        with psycopg.connect(self.database, autocommit=True) as there:
+            eventually(lambda: names <= dict(rows(there, LEDGER)).keys(), 60)
+        return now
+
+
+def gauges(process: Proxy) -> Mapping[str, float]:
+    families = text_string_to_metric_families(process.http.get("/metrics").text)
+    return {sample.name: sample.value for family in families for sample in family.samples if not sample.labels}
+
+
+async def held(talking: Sequence[Lane], upstream: Upstream, processes: Processes, choose: random.Random) -> list[str]:
     """Holds the conversations as fast as they go, each request at a random process, at another one if that is killed.
     Returns what was wrong with prompts, but for those before which the process that answered last was killed too soon
-    for what it had to write; and the requests, each with its process, when it was answered, and its lane."""
+    for what it had to write."""
     wrong: list[str] = []
-    answered: list[tuple[str, int, float, int]] = []
 
     async def one(lane: Lane, http: httpx.AsyncClient) -> None:
-        before: tuple[()] | tuple[int, float] = ()
-        is_torn = False
+        before: list[Answered] = []  # in the conversation
         while not lane.is_over:
             body, headers = lane.ask()
             upstream.replies[lane.key] = lane.reply()
             while True:
                 process = choose.choice([each for each in processes.serving if each is not None])
+                asked = time.monotonic()
                 try:
                     answer = await http.post(f"{process.url}{CHAT}", json=body, headers=headers)
                     break
                 except httpx.TransportError:
                     await asyncio.sleep(0.01)
             assert answer.status_code == 200, answer.text
-            name = answer.headers["x-olvido-request"]
-            # What a client without a history has lost is missing in all that follows, too.
-            is_torn = (bool(before) and processes.has_lost(*before)) or (is_torn and lane.talk.delta)
-            before = (process.process.pid, time.monotonic())
-            answered.append((name, *before, lane.number))
+            at, is_delta = time.monotonic(), lane.talk.delta
+            if not lane.step:
+                before.clear()
+            has_waited = is_delta and at - asked > ARRIVAL_LOOKS * ARRIVAL_PAUSE
+            before.append(
+                Answered(answer.headers["x-olvido-request"], process.process.pid, at, lane.number, has_waited)
+            )
+            processes.answered.append(before[-1])
             mine = [raw for raw in upstream.arrived if f'"{lane.model}"'.encode() in raw]
             upstream.arrived[:] = [raw for raw in upstream.arrived if raw not in mine]
             lane.arrived.append(mine[-1])
-            if not is_torn:
+            # What a client without a history has lost is missing in all that follows, too.
+            earlier = before[:-1] if is_delta else before[-2:-1]
+            if not (has_waited or any(map(processes.has_lost, earlier))):
                 wrong.extend(f"{lane.talk.name}, {lane.step}: {each}" for each in lane.wrong(mine[-1]))
             lane.answered()
 
@@ -149,7 +188,7 @@ async def held(
         await asyncio.gather(*(some() for _ in range(talks.AT_ONCE)))
         killing.cancel()
         await tasks.drain(60)
-    return wrong, answered
+    return wrong
 
 
 def rows(source: sqlite3.Connection | psycopg.Connection[Any], statement: str) -> list[tuple[Any, ...]]:
@@ -182,18 +221,18 @@ async def test_processes_that_are_killed_lose_and_repeat_nothing(tmp_path: Path,
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("DATABASE", database)
         with ExitStack() as serving:
-            processes = Processes(serving, configured, tmp_path)
+            processes = Processes(serving, configured, tmp_path, database)
             processes.serving = [processes.start(number) for number in range(PROCESSES)]
-            wrong, answered = await held(several, upstream, processes, choose)
+            wrong = await held(several, upstream, processes, choose)
     assert wrong == []
     assert len(processes.killed) > 1
     with psycopg.connect(database) as there, closing(sqlite3.connect(tmp_path / "one" / "olvido.db")) as here:
         ledger = dict(rows(there, LEDGER))
         assert len(ledger) == len(rows(there, LEDGER))
-        old = {name for name, pid, at, _ in answered if not processes.has_lost(pid, at)}
-        assert old - ledger.keys() == set()
-        torn = {lane for _, pid, at, lane in answered if processes.has_lost(pid, at)}
-        left_out = {ledger.get(name) for name, _, _, lane in answered if lane in torn}
+        lost = [each for each in processes.answered if processes.has_lost(each)]
+        assert {each.name for each in processes.answered if each not in lost} <= ledger.keys()
+        torn = {each.lane for each in lost}
+        left_out = {ledger.get(each.name) for each in processes.answered if each.lane in torn}
         for statement in (TURNS, FACTS):
             kept, expected = (
                 Counter(row for row in rows(each, statement) if row[0] not in left_out) for each in (there, here)

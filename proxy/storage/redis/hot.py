@@ -42,8 +42,8 @@ end
 
 _RELEASE = "if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) end"
 
-HELD_MS = 2_000  # that a scope is held at most: whoever holds it may be gone
-LOOKS, PAUSE = 40, 0.01  # for a scope that is held: how many, seconds between them
+HELD_MS = 3_000  # that a scope is held at most: whoever holds it may be gone
+LOOKS, PAUSE = 150, 0.01  # for a scope that is held: how many, seconds between them
 
 _codec = Codec(HotContext)
 
