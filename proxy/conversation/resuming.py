@@ -41,20 +41,21 @@ def may_lack_history(identity: Identity) -> bool:
     return identity.session_source == "header" and not identity.known
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Histories:
+    """Where the histories of sessions are."""
+
+    archive: Archive
+    open_turns: OpenTurns
+    settled: Callable[[Identity], Awaitable[None]]  # returns once the newest answer in this session is in the archive
+    late: Callable[[], object] = lambda: None  # is called if a turn that another process was to write does not come
+
+
 async def resume(
-    incoming: Incoming,
-    request: ChatRequest,
-    identity: Identity,
-    *,
-    archive: Archive,
-    open_turns: OpenTurns,
-    settled: Callable[[Identity], Awaitable[None]],
-    chains: Chains,
-    offload: Offload,
+    incoming: Incoming, request: ChatRequest, identity: Identity, histories: Histories, chains: Chains, offload: Offload
 ) -> tuple[ChatRequest, Identity]:
-    """Returns the request with its history; unchanged if it has one, or there is none. `settled` returns once the
-    newest answer in this session is in the archive. Raises BadRequest for results of calls that no answer here made: no
-    upstream would take them."""
+    """Returns the request with its history; unchanged if it has one, or there is none. Raises BadRequest for results of
+    calls that no answer here made: no upstream would take them."""
     if not may_lack_history(identity):
         return request, identity
     new = [said for said in request.messages if said.role not in INSTRUCTIONS]
@@ -62,10 +63,11 @@ async def resume(
     # User messages alone, or results: clients that send a history send answers, too.
     if not calls and (not new or any(said.role != "user" for said in new)):
         return request, identity
-    await settled(identity)
-    going_on = await open_turns.get(identity.memory, identity.session)
-    if going_on is not None and going_on.is_elsewhere:
-        await _arrive(archive, identity.memory, going_on.parent)
+    archive = histories.archive
+    await histories.settled(identity)
+    going_on = await histories.open_turns.get(identity.memory, identity.session)
+    if going_on is not None and going_on.is_elsewhere and not await _arrives(archive, identity.memory, going_on.parent):
+        histories.late()
     latest = await archive.latest(identity.memory, identity.session)
     path = await archive.path(identity.memory, latest.link, MOST_TURNS) if latest else []
     if calls:
@@ -108,12 +110,14 @@ class _History:
     is_again: bool = False  # a repetition: the new messages had an answer already
 
 
-async def _arrive(archive: Archive, scope: str, link: bytes) -> None:
-    """Returns once the turn `link` is in the archive, which another process may be about to write, or does not come."""
+async def _arrives(archive: Archive, scope: str, link: bytes) -> bool:
+    """Returns True once the turn `link` is in the archive, which another process may be about to write; False if it
+    does not come."""
     for _ in range(ARRIVAL_LOOKS):
         if not link or await archive.path(scope, link, 1):
-            return
+            return True
         await asyncio.sleep(ARRIVAL_PAUSE)
+    return False
 
 
 def _answered(new: Sequence[Message]) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 on, and only what surely belongs to its conversation is kept of it."""
 
 from dataclasses import replace
+from functools import partial
 
 from proxy.conversation import identify, names, resuming
 from proxy.pipeline import RequestContext
@@ -52,16 +53,14 @@ async def resumed(context: RequestContext) -> tuple[ChatRequest, Identity]:
 
 
 async def _from_archive(context: RequestContext) -> tuple[ChatRequest, Identity] | None:
-    work = resuming.resume(
-        context.incoming,
-        context.request,
-        context.identity,
-        archive=context.services.library.archive,
-        open_turns=context.services.shared.open_turns,
-        settled=context.services.learner.settled,
-        chains=context.services.chains,
-        offload=context.offload,
+    services, request, identity = context.services, context.request, context.identity
+    histories = resuming.Histories(
+        services.library.archive,
+        services.shared.open_turns,
+        services.learner.settled,
+        late=partial(services.metrics.failed_open, "resume", "late"),
     )
+    work = resuming.resume(context.incoming, request, identity, histories, services.chains, context.offload)
     return await context.attempts.run("resume", work, fallback=None, deadline=RESUME_DEADLINE)
 
 

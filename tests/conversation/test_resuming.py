@@ -7,9 +7,10 @@ from typing import Any
 import msgspec
 import pytest
 
+from proxy.conversation import resuming
 from proxy.conversation.identify import identify_unseen
 from proxy.conversation.names import scope_of
-from proxy.conversation.resuming import AGAIN_SECONDS, apart, resume
+from proxy.conversation.resuming import AGAIN_SECONDS, Histories, apart, resume
 from proxy.conversation.turns import archived, complete, open_turn
 from proxy.errors import BadRequest
 from proxy.protocol.chains import Chains, chain_of
@@ -17,7 +18,7 @@ from proxy.protocol.dialects import DIALECTS, violations
 from proxy.protocol.headers import read_directives
 from proxy.storage.shared.learnt import LocalOpenTurns
 from proxy.storage.sqlite.archive import SqliteArchive
-from proxy.types import ChatRequest, Headers, Identity
+from proxy.types import ArchivedTurn, ChatRequest, Headers, Identity, OpenTurn
 from tests import stores
 from tests.builders import (
     NOW,
@@ -79,11 +80,9 @@ async def resumed(
         incoming(headers=headers, at=NOW + after),
         request,
         given,
-        archive=archive,
-        open_turns=held,
-        settled=settled,
-        chains=Chains(),
-        offload=inline(executor),
+        Histories(archive, held, settled),
+        Chains(),
+        inline(executor),
     )
 
 
@@ -156,13 +155,47 @@ async def test_what_was_just_answered_is_waited_for(executor: Executor) -> None:
         incoming(),
         request,
         identity(request),
-        archive=archive,
-        open_turns=LocalOpenTurns(),
-        settled=settled,
-        chains=Chains(),
-        offload=inline(executor),
+        Histories(archive, LocalOpenTurns(), settled),
+        Chains(),
+        inline(executor),
     )
     assert [each.data for each in found.messages] == [*SAID, user("three")]
+
+
+@pytest.mark.parametrize("arrives", [True, False])
+async def test_a_turn_that_another_process_writes_is_waited_for_and_told_if_it_does_not_come(
+    arrives: bool, executor: Executor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(resuming, "ARRIVAL_PAUSE", 0.0)
+    request = chat(user("three"))
+    who, late, looks = identity(request), list[str](), list[bytes]()
+    chain, archive = links(who.scope.id, SAID), archive_of(*SAID[:4])
+    read = archive.path
+
+    async def path(scope: str, link: bytes, most: int) -> list[ArchivedTurn]:
+        looks.append(link)
+        if arrives and len(looks) == 3:
+            archive.add(scope, archived(messages(*SAID), chain, 4, 6, number=2, session="s", at=NOW), None)
+        return await read(scope, link, most)
+
+    class Elsewhere(LocalOpenTurns):
+        async def get(self, scope: str, session: str) -> OpenTurn | None:
+            return OpenTurn((), chain[-1], is_elsewhere=True)
+
+    async def settled(_: Identity) -> None:
+        pass
+
+    monkeypatch.setattr(archive, "path", path)
+    found, _ = await resume(
+        incoming(),
+        request,
+        who,
+        Histories(archive, Elsewhere(), settled, late=lambda: late.append("late")),
+        Chains(),
+        inline(executor),
+    )
+    assert [each.data for each in found.messages] == [*(SAID if arrives else SAID[:4]), user("three")]
+    assert late == ([] if arrives else ["late"])
 
 
 # --- the same again ---------------------------------------------------------------------------------------------------
