@@ -446,7 +446,8 @@ class Catalogue(Register):
         )
         self.shared_failures = self.counter(
             "olvido_shared_failures",
-            "What several processes share, and what was done without the others since Redis is gone, slow or full.",
+            "What several processes share, and what was done without the others since Redis is gone, slow or full, or "
+            "another of them has held a scope for too long.",
             {"part": SHARED_PART, "reason": SHARED_REASON},
         )
         self.shared_state = self.gauge(

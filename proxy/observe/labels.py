@@ -61,7 +61,7 @@ SHARED_PART = (
 )
 SHARED_REASON = (
     *("down", "timeout", "overload", "lost", "auth", "loading", "readonly", "cluster", "memory", "version"),
-    *("protocol", "error"),
+    *("protocol", "error", "held"),
 )
 QUALITY_WAY: Sequence[str] = get_args(Way)
 QUALITY_SKIPPED: Sequence[str] = get_args(Skipped)

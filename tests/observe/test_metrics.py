@@ -395,7 +395,7 @@ def test_what_is_done_without_the_others_is_counted_by_part_and_reason() -> None
     for _ in range(2):
         metrics.shared_failed("answers", "timeout")
     assert value(metrics, "olvido_shared_failures_total", part="answers", reason="timeout") == 2
-    assert set(REASONS) == set(SHARED_REASON)
+    assert {*REASONS, "held"} == set(SHARED_REASON)
 
 
 def test_of_the_states_of_what_is_shared_one_holds() -> None:

@@ -88,6 +88,8 @@ class RedisHotContexts:
                 if await self._connection.ask(PART, "SET", key, self._connection.process, "NX", "PX", HELD_MS):
                     break
                 await asyncio.sleep(PAUSE)
+            else:
+                self._connection.failed(PART, "held")
         try:
             yield
         finally:

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from proxy.storage.hot import HotContext
+from proxy.storage.redis import hot
 from proxy.storage.redis.connection import Connection
 from proxy.storage.redis.hot import RedisHotContexts
 from tests.redis_server import all_told, connected, fresh_redis, run_redis, until
@@ -124,3 +125,16 @@ async def test_a_scope_is_held_by_one_process_at_a_time() -> None:
 
         await asyncio.gather(*(hold(each, name) for each, name in ((one, "one"), (other, "other"))))
     assert [each.split()[0] for each in held[::2]] == [each.split()[0] for each in held[1::2]]
+
+
+async def test_whoever_waits_too_long_for_a_scope_goes_on_and_that_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hot, "PAUSE", 0.0)
+    url, failed = fresh_redis().url, list[tuple[str, str]]()
+    tell = {"failed": lambda *told: failed.append(told)}
+    async with connected(url, build) as (_, one), connected(url, build, **tell) as (_, other):
+        async with one.alone("a"), other.alone("b"):
+            pass
+        assert failed == []
+        async with one.alone("a"), other.alone("a"):
+            pass
+    assert failed == [("hot_context", "held")]
