@@ -72,6 +72,8 @@ def made_of(source: Source, scratch: Path) -> Made:
     if source.model == MULTILINGUAL:
         return multilingual.made(source)
     local = local_path(source.model)
+    if local is None and source.model.startswith(("/", ".", "~")):
+        raise EmbeddingRefused(f"{source.model} is no folder")  # nor a name, which would be looked for on the hub
     warnings.simplefilter("ignore")  # the libraries' own, of no use to whoever reads our log
     try:
         original = _loaded(source.model if local is None else str(local), offline=local is not None)

@@ -1,5 +1,6 @@
 """Agreement with the original, and the process around all of this, are in test_engines.py."""
 
+import sys
 import threading
 from pathlib import Path
 
@@ -78,3 +79,12 @@ def test_a_folder_that_can_not_be_written_is_one_line_and_an_exit_code(
     (tmp_path / "file").touch()
     assert main(["builtin", str(tmp_path / "file" / "below")]) == 1
     assert capsys.readouterr().err.count("\n") == 1
+
+
+@pytest.mark.parametrize("model", ["/nowhere/at/all", "./nowhere", "../nowhere/at/all", "~/nowhere"])
+def test_a_folder_that_is_not_there_is_told_before_a_library_is_loaded_or_a_hub_is_asked(
+    model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "sentence_transformers", None)  # importing it would fail
+    assert main([model, str(tmp_path / "export")]) == 1
+    assert capsys.readouterr().err == f"{model} is no folder\n"
