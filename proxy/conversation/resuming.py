@@ -43,7 +43,7 @@ def may_lack_history(identity: Identity) -> bool:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Histories:
-    """Where the histories of sessions are."""
+    """The places where the history of a session is found."""
 
     archive: Archive
     open_turns: OpenTurns
