@@ -206,6 +206,7 @@ TEXT = {"model": "m", "prompt": "How are you?"}
 GZIP = {"accept-encoding": "gzip"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("path", "body", "headers"),
     [
