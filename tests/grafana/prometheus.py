@@ -89,9 +89,21 @@ class Prometheus:
         found = {json.dumps(one["metric"], sort_keys=True): float(one["value"][1]) for one in answer["data"]["result"]}
         return {series: value for series, value in found.items() if not isnan(value)}
 
-    def number(self, expression: str) -> float:
+    def number(self, expression: str, at: float | None = None) -> float:
         """Of one series; 0 if there is none."""
-        return sum(self.ask(expression).values())
+        return sum(self.ask(expression, at).values())
+
+    def scraped(self) -> float:
+        """The time of a scrape that has just come. Of a proxy that could not be scraped the next time, as the machine
+        was busy, there is nothing after that."""
+        at: list[float] = []
+
+        def is_there() -> bool:
+            at[:] = self.ask("timestamp(olvido_ready)").values()
+            return bool(at)
+
+        eventually(is_there)
+        return max(at)
 
 
 @contextmanager

@@ -97,7 +97,7 @@ class Story:
     ledger: dict[str, Mapping[str, float]] = field(default_factory=dict)  # its own sums
 
     def look(self, point: str, prometheus: Prometheus, scene: Scene) -> None:
-        at = time()
+        at = prometheus.scraped()
         self.told[point] = {where: prometheus.ask(each, at) for where, each in asked().items()}
         self.plain[point] = {where: prometheus.ask(plain(each), at) for where, each in asked().items()}
         self.plain[point]["models"] = prometheus.ask("sum by (model) (olvido_ledger_requests)", at)

@@ -97,8 +97,8 @@ def test_every_expression_has_an_answer(prometheus: Prometheus) -> None:
 @pytest.mark.long
 @needs_prometheus
 def test_nothing_is_left_unanswered_without_need(prometheus: Prometheus) -> None:
-    every = expressions()
-    assert [where for where in UNANSWERED if prometheus.ask(filled(every[where]))] == []
+    every, at = expressions(), prometheus.scraped()
+    assert [where for where in UNANSWERED if prometheus.ask(filled(every[where]), at)] == []
 
 
 @pytest.mark.long
@@ -128,7 +128,8 @@ def test_the_load_made_everything_happen(prometheus: Prometheus) -> None:
         'olvido_storage_seconds_count{operation="read"}',
         'olvido_storage_seconds_count{operation="write"}',
     ]
-    assert [name for name in happened if prometheus.number(f"sum({name})") <= 0] == []
+    at = prometheus.scraped()
+    assert [name for name in happened if prometheus.number(f"sum({name})", at) <= 0] == []
 
 
 # --- without Prometheus -----------------------------------------------------------------------------------------------
