@@ -27,7 +27,6 @@ def running() -> Iterator[Upstream]:
         yield started
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("kind", LIMITS)
 def test_a_request_costs_no_more_than_it_did(kind: Kind, running: Upstream) -> None:
     found, limit = middle(counted(kind, running)), LIMITS[kind]

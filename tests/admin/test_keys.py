@@ -254,7 +254,7 @@ def test_a_key_is_created_told_once_used_and_revoked_with_its_cookie(team: Team)
     "by",
     [
         "key",
-        pytest.param("cookie that is ended", marks=pytest.mark.long),
+        "cookie that is ended",
         pytest.param("cookie of a key", marks=pytest.mark.long),
         pytest.param("cookie of the administrator", marks=pytest.mark.long),
     ],

@@ -16,7 +16,6 @@ for _number in range(24):
 TALK = Conversation("talk", "talk", "en", tuple(MESSAGES))
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("way", [way for way in apis_cost.WAYS if way.is_anthropic], ids=lambda way: way.marks)
 def test_a_managed_conversation_is_never_dearer_and_the_ledger_tells_the_bill_to_the_cent(
     way: apis_cost.Way,

@@ -44,7 +44,6 @@ def test_of_an_answer_with_errors_exactly_the_right_operations_are_kept(drawn: D
     assert outcome(it, answer) == outcome(it, perfectly(it))
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("error", [*ERRORS, *ERRORS_OF_MEANING], ids=lambda error: error.__name__)
 def test_each_error_is_refused_in_every_conversation(error: Error) -> None:
     kept = []
@@ -71,7 +70,6 @@ def test_of_answers_of_which_a_fifth_is_broken_the_others_are_kept_and_nothing_i
         assert carried_out(it.conversation, it.question, answer).unread == ""
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(
     "change", [{"value": "Something else now"}, {"superseded_by": "f-" + "0" * 16}, {"pinned": True}]
 )
@@ -83,7 +81,6 @@ def test_facts_that_have_changed_meanwhile_stay_as_they_are(change: Any) -> None
         assert [fact for fact in done.facts if fact.id in facts] == []
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("source", ["explicit", "file", "api"])
 @pytest.mark.parametrize("confirmed", [NOW - DAY, NOW + DAY / 2])
 def test_what_a_person_stated_is_never_ended_and_after_it_nothing_is_put_beside_it(

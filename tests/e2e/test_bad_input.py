@@ -398,7 +398,6 @@ def test_absurd_wishes_are_ignored(value: str, lenient: Lenient, strict: Proxy) 
 # --- size -------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("streamed", [False, True])
 def test_the_sdk_is_told_that_a_body_is_too_large(streamed: bool, demo: Demo, proxy: Proxy) -> None:
     with (

@@ -296,9 +296,7 @@ def agents_step(number: int, dialect: str) -> tuple[Said, Said]:
     return assistant(None if dialect != "vllm" else "", tool_calls=[call], **thought), result
 
 
-@pytest.mark.parametrize(
-    "dialect", ["openai", *(pytest.param(each, marks=pytest.mark.long) for each in DIALECTS if each != "openai")]
-)
+@pytest.mark.parametrize("dialect", DIALECTS)
 async def test_old_tool_results_leave_and_every_call_keeps_its_answer(dialect: str) -> None:
     agent = {"base": "agent", "budget": 1_300, "tool_results": {"keep": 2}}
     with run_upstream(dialect=DIALECTS[dialect]) as strict:

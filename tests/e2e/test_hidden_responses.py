@@ -5,6 +5,7 @@ encrypted reasoning included."""
 import json
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
+from itertools import product
 from typing import Any
 
 import httpx
@@ -16,7 +17,6 @@ from proxy.app import create_app
 from proxy.desk.schemas import NAMES
 from proxy.pipeline import Services
 from tests.builders import config
-from tests.covering import swept
 from tests.other_apis import misplaced_events
 from tests.proxied import total
 from tests.responding import Responder, Round, free, run_responder, searched, text, thought, use
@@ -221,10 +221,7 @@ def test_between_rounds_that_are_hidden_the_clients_own_calls_stand(responder: R
     assert sent[12:14] == rounds[3]
 
 
-MIDWAY = [
-    pytest.param(*each.values, True, marks=each.marks)
-    for each in swept(["event", "failed", "cut", "garbage"], [1, 3, 4, 6, -1])
-]
+MIDWAY = product(("event", "failed", "cut", "garbage"), (1, 3, 4, 6, -1), (True,))
 
 
 @pytest.mark.parametrize(("fault", "passing", "streamed"), [("error", 0, False), ("error", 0, True), *MIDWAY])

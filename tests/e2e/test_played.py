@@ -8,7 +8,6 @@ import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -184,13 +183,7 @@ def ours_in(name: str) -> int:
     return sum(call.name != "look" for spoken in rounds for call in spoken.calls)
 
 
-@pytest.mark.parametrize(
-    ("name", "way", "style"),
-    [
-        pytest.param(each.values[0], *each.values[1], marks=each.marks)
-        for each in swept([*PATTERNS], [*product(WAYS, ["plain", "one by one", "several"])])
-    ],
-)
+@pytest.mark.parametrize(("name", "way", "style"), swept([*PATTERNS], [*WAYS], ["plain", "one by one", "several"]))
 def test_the_python_sdk_sees_no_trace_of_memorys_tools(world: World, name: str, way: str, style: Style) -> None:
     world.player.style = style
     key = f"sk-python-{name}-{way}-{style}".replace(" ", "-").replace(",", "")

@@ -117,7 +117,6 @@ def cut_off_first(file: Path, text: str) -> None:
             new.flush()
 
 
-@pytest.mark.long
 @pytest.mark.note("Sync/2", "Archivos/2", "Gotchas/1")
 @pytest.mark.parametrize("save", [in_place, renamed, as_vim, cut_off_first])
 async def test_an_edit_is_in_memory_whatever_editor_saves_it(house: House, save: Callable[[Path, str], None]) -> None:

@@ -206,7 +206,6 @@ TEXT = {"model": "m", "prompt": "How are you?"}
 GZIP = {"accept-encoding": "gzip"}
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(
     ("path", "body", "headers"),
     [

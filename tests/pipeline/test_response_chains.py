@@ -350,7 +350,6 @@ def test_a_fallback_answers_only_what_it_can_be_asked(provider: Provider, fields
 # --- reuse ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(
     "more",
     [

@@ -180,7 +180,6 @@ async def test_the_prefix_cache_is_on_every_side() -> None:
     assert late.costs == first.costs
 
 
-@pytest.mark.long
 @pytest.mark.usefixtures("embedding_folder")
 async def test_it_is_there_once_texts_can_be_embedded() -> None:
     async with open_resources(config(storage={"kind": "memory"})) as resources:
