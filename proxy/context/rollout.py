@@ -89,16 +89,22 @@ def has_turned_dearer(sums: Sums, limit: float) -> bool:
     that. `sums`: of its requests so far; 0 is no limit."""
     if not limit or sums.managed + sums.over_budget < LEAST_MANAGED:
         return False
-    more = sums.added_context - sums.saved_context
-    return more > LEAST_DOLLARS and more > limit * (sums.cost - sums.quality - more)
+    more, passed_through = _excess(sums)
+    return more > LEAST_DOLLARS and more > limit * passed_through
 
 
 def watched(sums: Sums, before: Advance | None) -> Advance | None:
     """Returns the advance by which a conversation that has turned dearer is judged from here on; None if the one before
     was not paid back in as many requests again (Lindy): a prompt that is rewritten is dear once, and cheap from then
     on. `before`: None if it was not dearer so far."""
-    more = sums.added_context - sums.saved_context
-    now = Advance(more / max(sums.cost - sums.quality - more, LEAST_DOLLARS), sums.managed + sums.over_budget)
+    more, passed_through = _excess(sums)
+    now = Advance(more / max(passed_through, LEAST_DOLLARS), sums.managed + sums.over_budget)
     if before is None or now.managed < 2 * before.managed:
         return before or now
     return now if now.share <= PAYS_BACK * before.share else None
+
+
+def _excess(sums: Sums) -> tuple[float, float]:
+    """Returns the dollars of a conversation beyond pass-through, and what that would have cost."""
+    more = sums.added_context - sums.saved_context
+    return more, sums.cost - sums.quality - more
